@@ -1,0 +1,1 @@
+"""ragpg: a Postgres-native backend for retrieval-augmented generation."""

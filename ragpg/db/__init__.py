@@ -1,0 +1,1 @@
+"""Everything that talks to Postgres: calls, models, migrations, the embedded server."""

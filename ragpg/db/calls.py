@@ -1,7 +1,8 @@
 """The SQL functions as Python functions: each returns a :class:`~ragpg.db.flow.Call` and does no I/O.
 
-The four search functions are in :mod:`ragpg.db.search_calls`. A keyword argument has the SQL parameter's name without ``p_``. Vectors
-travel as untyped text literals, so that neither pgvector's schema nor a type registration on the connection is needed.
+The four search functions are in :mod:`ragpg.db.search_calls`. A keyword argument has the SQL parameter's
+name without ``p_``. Vectors travel as untyped text literals, so that neither pgvector's schema nor a type
+registration on the connection is needed.
 """
 
 from __future__ import annotations
@@ -118,14 +119,21 @@ def upsert_document(
     embeddings: Sequence[str | None] | None,
     index_version: int,
 ) -> Call[UpsertResult]:
-    """``ragpg.upsert_document`` with chunks; ``embeddings`` are vector literals, ``None`` keeps the vector that is stored."""
+    """``ragpg.upsert_document`` with chunks.
+
+    ``embeddings`` are vector literals in the order of the chunks; ``None`` keeps the vector that is stored.
+    """
     return Call(
         """
         select * from ragpg.upsert_document(
-            p_collection => %(collection)s, p_external_id => %(external_id)s, p_content => %(content)s, p_title => %(title)s,
-            p_uri => %(uri)s, p_media_type => %(media_type)s, p_language => %(language)s, p_metadata => %(metadata)s::jsonb,
-            p_acl => %(acl)s::text[], p_tenant_id => %(tenant_id)s, p_expires_at => %(expires_at)s::timestamptz,
-            p_chunks => %(chunks)s::jsonb, p_embeddings => %(embeddings)s, p_index_version => %(index_version)s::bigint)
+            p_collection => %(collection)s, p_external_id => %(external_id)s, p_content => %(content)s,
+            p_title => %(title)s,
+            p_uri => %(uri)s, p_media_type => %(media_type)s, p_language => %(language)s,
+            p_metadata => %(metadata)s::jsonb,
+            p_acl => %(acl)s::text[], p_tenant_id => %(tenant_id)s,
+            p_expires_at => %(expires_at)s::timestamptz,
+            p_chunks => %(chunks)s::jsonb, p_embeddings => %(embeddings)s,
+            p_index_version => %(index_version)s::bigint)
         """,
         {
             "collection": collection,
@@ -226,7 +234,8 @@ def document_states(
     return Call(
         """
         select * from ragpg._document_states(
-            p_collection => %(collection)s, p_external_ids => %(external_ids)s::text[], p_tenant_id => %(tenant_id)s,
+            p_collection => %(collection)s, p_external_ids => %(external_ids)s::text[],
+            p_tenant_id => %(tenant_id)s,
             p_index_version => %(index_version)s::bigint)
         """,
         {
@@ -246,7 +255,8 @@ def chunk_states(
     return Call(
         """
         select * from ragpg._chunk_states(
-            p_collection => %(collection)s, p_document_id => %(document_id)s, p_index_version => %(index_version)s::bigint)
+            p_collection => %(collection)s, p_document_id => %(document_id)s,
+            p_index_version => %(index_version)s::bigint)
         """,
         {"collection": collection, "document_id": document_id, "index_version": index_version},
         rows.chunk_states,
@@ -270,7 +280,8 @@ def cache_embeddings(model_key: str, input_hashes: Sequence[bytes], embeddings: 
     return Call(
         """
         select ragpg._cache_embeddings(
-            p_model_key => %(model_key)s, p_input_hashes => %(input_hashes)s::bytea[], p_embeddings => %(embeddings)s)
+            p_model_key => %(model_key)s, p_input_hashes => %(input_hashes)s::bytea[],
+            p_embeddings => %(embeddings)s)
         """,
         {"model_key": model_key, "input_hashes": list(input_hashes), "embeddings": _vector_array(embeddings)},
         rows.nothing,
@@ -282,7 +293,8 @@ def pending_chunks(collection: str, *, limit: int, index_version: int) -> Call[l
     return Call(
         """
         select * from ragpg._pending_chunks(
-            p_collection => %(collection)s, p_limit => %(limit)s::int, p_index_version => %(index_version)s::bigint)
+            p_collection => %(collection)s, p_limit => %(limit)s::int,
+            p_index_version => %(index_version)s::bigint)
         """,
         {"collection": collection, "limit": limit, "index_version": index_version},
         rows.pending_chunks,

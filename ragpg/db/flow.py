@@ -1,7 +1,8 @@
-"""Database work as generators that do no I/O themselves, so that the async and the sync client share one logic.
+"""Database work as generators that do no I/O: the async and the sync client share one logic.
 
-A flow yields steps: a :class:`Call` (run this statement and send me what it returns) or a :class:`Blocking` (run this slow
-function where it blocks nobody and send me what it returns). A client drives it; an error of a step is raised inside the flow.
+A flow yields steps: a :class:`Call` (run this statement and send me what it returns) or a :class:`Blocking`
+(run this slow function where it blocks nobody and send me what it returns). A client drives it; an error of a
+step is raised inside the flow.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ T = TypeVar("T")
 class Call(Generic[T]):
     """One statement, its parameters, and how its rows become a value.
 
-    ``repeatable`` says that running it twice does and returns the same as running it once, so that it can be tried again after a
-    lost connection.
+    ``repeatable`` says that running it twice does and returns the same as running it once, so that it can be
+    tried again after a lost connection.
     """
 
     sql: LiteralString

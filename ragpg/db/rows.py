@@ -15,7 +15,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class IndexVersion:
-    """What the database remembers of an index version: how its documents are cut and with what they are embedded."""
+    """What the database remembers of an index version: its chunking and its embedder."""
 
     collection_id: int
     index_version_id: int
@@ -40,7 +40,7 @@ class DocumentState:
     media_type: str | None
     language: str
     metadata: Mapping[str, Any]
-    acl: tuple[str, ...]
+    acl: Sequence[str]
     expires_at: datetime | None
     chunk_count: int
     pending: int
@@ -112,7 +112,7 @@ def upsert_result(rows: Sequence[Row]) -> UpsertResult:
 
 def document_states(rows: Sequence[Row]) -> dict[str, DocumentState]:
     """Rows of ``ragpg._document_states`` by external id."""
-    return {row["external_id"]: DocumentState(**{**row, "acl": tuple(row["acl"])}) for row in rows}
+    return {row["external_id"]: DocumentState(**row) for row in rows}
 
 
 def chunk_states(rows: Sequence[Row]) -> dict[UUID, ChunkState]:

@@ -1,4 +1,4 @@
-"""The SQL search functions as :class:`~ragpg.db.flow.Call`: they share one set of arguments, as they do in SQL."""
+"""The SQL search functions as :class:`~ragpg.db.flow.Call`; they share one set of arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from ragpg.types import Fusion, SearchHits, SearchMode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchArguments:
-    """What can be asked. ``embedding`` is a vector literal; ``filter`` and ``chunk_filter`` are jsonpath, bound as untyped text."""
+    """What can be asked.
+
+    ``embedding`` is a vector literal; ``filter`` and ``chunk_filter`` are jsonpath, bound as untyped text.
+    """
 
     collection: str
     query: str
@@ -46,9 +49,11 @@ def search_hybrid(arguments: SearchArguments) -> Call[SearchHits]:
     return Call(
         """
         select * from ragpg.search_hybrid(
-            p_collection => %(collection)s, p_query => %(query)s, p_embedding => %(embedding)s, p_k => %(k)s::int,
+            p_collection => %(collection)s, p_query => %(query)s, p_embedding => %(embedding)s,
+            p_k => %(k)s::int,
             p_principals => %(principals)s::text[], p_tenant_id => %(tenant_id)s, p_filter => %(filter)s,
-            p_chunk_filter => %(chunk_filter)s, p_candidate_k => %(candidate_k)s::int, p_rrf_k => %(rrf_k)s::int,
+            p_chunk_filter => %(chunk_filter)s, p_candidate_k => %(candidate_k)s::int,
+            p_rrf_k => %(rrf_k)s::int,
             p_vector_weight => %(vector_weight)s::real, p_keyword_weight => %(keyword_weight)s::real,
             p_fusion => %(fusion)s, p_feedback => %(feedback)s::int, p_expand => %(expand)s,
             p_index_version => %(index_version)s::bigint)
@@ -65,7 +70,8 @@ def search_keyword(arguments: SearchArguments) -> Call[SearchHits]:
         select * from ragpg.search_keyword(
             p_collection => %(collection)s, p_query => %(query)s, p_k => %(k)s::int,
             p_principals => %(principals)s::text[], p_tenant_id => %(tenant_id)s, p_filter => %(filter)s,
-            p_chunk_filter => %(chunk_filter)s, p_expand => %(expand)s, p_index_version => %(index_version)s::bigint)
+            p_chunk_filter => %(chunk_filter)s, p_expand => %(expand)s,
+            p_index_version => %(index_version)s::bigint)
         """,
         arguments.parameters(),
         rows.search_hits,
@@ -73,13 +79,14 @@ def search_keyword(arguments: SearchArguments) -> Call[SearchHits]:
 
 
 def search_vector(arguments: SearchArguments) -> Call[SearchHits]:
-    """``ragpg.search_vector``; the query's quoted phrases and exclusions filter, its other words do nothing."""
+    """``ragpg.search_vector``; the query's quoted phrases and exclusions filter."""
     return Call(
         """
         select * from ragpg.search_vector(
             p_collection => %(collection)s, p_embedding => %(embedding)s, p_k => %(k)s::int,
             p_principals => %(principals)s::text[], p_tenant_id => %(tenant_id)s, p_filter => %(filter)s,
-            p_chunk_filter => %(chunk_filter)s, p_expand => %(expand)s, p_index_version => %(index_version)s::bigint,
+            p_chunk_filter => %(chunk_filter)s, p_expand => %(expand)s,
+            p_index_version => %(index_version)s::bigint,
             p_query => %(query)s)
         """,
         arguments.parameters(),
@@ -92,11 +99,14 @@ def explain_search(arguments: SearchArguments) -> Call[dict[str, Any]]:
     return Call(
         """
         select ragpg.explain_search(
-            p_collection => %(collection)s, p_query => %(query)s, p_embedding => %(embedding)s, p_k => %(k)s::int,
+            p_collection => %(collection)s, p_query => %(query)s, p_embedding => %(embedding)s,
+            p_k => %(k)s::int,
             p_principals => %(principals)s::text[], p_tenant_id => %(tenant_id)s, p_filter => %(filter)s,
-            p_chunk_filter => %(chunk_filter)s, p_candidate_k => %(candidate_k)s::int, p_rrf_k => %(rrf_k)s::int,
+            p_chunk_filter => %(chunk_filter)s, p_candidate_k => %(candidate_k)s::int,
+            p_rrf_k => %(rrf_k)s::int,
             p_vector_weight => %(vector_weight)s::real, p_keyword_weight => %(keyword_weight)s::real,
-            p_fusion => %(fusion)s, p_feedback => %(feedback)s::int, p_index_version => %(index_version)s::bigint,
+            p_fusion => %(fusion)s, p_feedback => %(feedback)s::int,
+            p_index_version => %(index_version)s::bigint,
             p_mode => %(mode)s)
         """,
         arguments.parameters(),

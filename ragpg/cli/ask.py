@@ -1,0 +1,63 @@
+"""``ragpg ask``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragpg.cli.connect import open_client
+from ragpg.cli.options import CollectionArgument, AsOption, FilterOption, JsonOption, TenantOption, UrlOption
+from ragpg.cli.output import clean, note_degraded, place, print_json
+
+if TYPE_CHECKING:
+    from ragpg.types import Answer
+
+
+def ask(
+    collection: CollectionArgument,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question.", show_default=False)],
+    k: Annotated[int, typer.Option("--k", min=1, help="How many hits the answer may draw on.")] = 8,
+    principals: AsOption = None,
+    tenant: TenantOption = None,
+    filter_: FilterOption = None,
+    as_json: JsonOption = False,
+    url: UrlOption = None,
+) -> None:
+    """Answer a question from a collection, with citations.
+
+    With a language model configured (RAGPG_CHAT_MODEL) it writes the answer; without one the answer is made of the
+    documents' own sentences. "I don't know" exits with 0; scripts read "answered" in the JSON.
+    """
+    with open_client(url) as client:
+        answer = client.ask(
+            collection, question, k=k, principals=principals, tenant_id=tenant, filter=filter_
+        )
+    if as_json:
+        print_json(asdict(answer))
+    else:
+        print_answer(answer)
+
+
+def print_answer(answer: Answer) -> None:
+    """Print an answer and the sources it cites.
+
+    Parameters
+    ----------
+    answer
+        The answer.
+    """
+    typer.echo(clean(answer.text))
+    if answer.citations:
+        typer.echo()
+    for citation in answer.citations:
+        typer.echo(f"[{citation.number}] {place(citation)}")
+    if answer.answered:
+        by = (
+            "quoted from the documents; no language model was used"
+            if answer.extractive
+            else f"written by {answer.model}"
+        )
+        typer.secho(f"({by})", dim=True, err=True)
+    note_degraded(answer.degraded)

@@ -1,0 +1,91 @@
+"""The options that several commands share, and how their values are read."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+CollectionArgument = Annotated[
+    str, typer.Argument(metavar="COLLECTION", help="The collection.", show_default=False)
+]
+UrlOption = Annotated[
+    str | None,
+    typer.Option(
+        "--url",
+        metavar="URL",
+        help="PostgreSQL connection URL. Default: RAGPG_DATABASE_URL, then the embedded server in ./.ragpg, "
+        "then libpq's PG* variables.",
+        show_default=False,
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, and nothing else.")]
+AsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--as",
+        metavar="PRINCIPAL",
+        help="Search as this principal (user:ana, group:hr); repeat for several. Default: only what is public.",
+        show_default=False,
+    ),
+]
+TenantOption = Annotated[
+    str | None,
+    typer.Option(
+        "--tenant", metavar="TENANT", help="The tenant. Default: the default tenant.", show_default=False
+    ),
+]
+FilterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--filter",
+        metavar="JSONPATH",
+        help="""Only documents whose metadata match, as jsonpath: '$.year >= 2024 && $.team == "hr"'.""",
+        show_default=False,
+    ),
+]
+YesOption = Annotated[
+    bool, typer.Option("--yes", help="Do it; without this the command only says what it would do.")
+]
+
+
+def parse_metadata(pairs: list[str]) -> dict[str, Any]:
+    """Read ``key=value`` pairs; a value that is JSON (a number, true, a list) is taken as such.
+
+    Parameters
+    ----------
+    pairs
+        The values of ``--metadata``.
+
+    Returns
+    -------
+    dict[str, Any]
+        The metadata.
+
+    Raises
+    ------
+    typer.BadParameter
+        Where a pair has no ``=``, or no key.
+    """
+    metadata: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        if not equals or not key.strip():
+            raise typer.BadParameter(f"{pair!r} is not key=value", param_hint="--metadata")
+        metadata[key.strip()] = _value(text)
+    return metadata
+
+
+def _value(text: str) -> Any:
+    try:
+        value: Any = json.loads(text, parse_constant=_not_json)
+    except ValueError:
+        return text
+    # A number that would come back different (1.10, 1e3) is a version or a code, not a number.
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return text if is_number and json.dumps(value) != text else value
+
+
+def _not_json(word: str) -> Any:
+    raise ValueError(word)

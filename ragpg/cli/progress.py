@@ -1,0 +1,48 @@
+"""A progress bar for ingest, on standard error where that is a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from ragpg.cli.output import one_line
+
+if TYPE_CHECKING:
+    from ragpg.ingest import IngestProgress
+
+
+@contextmanager
+def ingest_progress(*, shown: bool) -> Generator[Callable[[IngestProgress], None] | None]:
+    """Show a progress bar while the block runs.
+
+    Parameters
+    ----------
+    shown
+        False for ``--json``. Where standard error is no terminal, nothing is shown either.
+
+    Yields
+    ------
+    Callable[[IngestProgress], None] | None
+        What ``Client.ingest`` takes as ``on_progress``.
+    """
+    if not shown or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("ingesting", total=None)
+
+        def update(step: IngestProgress) -> None:
+            progress.update(task, total=step.total, completed=step.done, description=one_line(step.path, 40))
+
+        yield update

@@ -1,0 +1,230 @@
+"""``ragpg quickstart``: from nothing to a cited answer, in one command."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+import time
+import unicodedata
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragpg.cli.connect import Database, find_database, open_client
+from ragpg.cli.options import JsonOption, UrlOption
+from ragpg.cli.output import note_problems, print_json
+from ragpg.cli.progress import ingest_progress
+
+if TYPE_CHECKING:
+    from ragpg.cli.comparison import Comparison
+    from ragpg.cli.demo import Question
+    from ragpg.client import Client
+    from ragpg.types import Answer, IngestReport
+
+_NOT_NAME = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(slots=True)
+class Stages:
+    """Says what is being done, and how long it took."""
+
+    quiet: bool
+    seconds: dict[str, float] = field(default_factory=dict[str, float])
+
+    @contextmanager
+    def stage(self, key: str, text: str) -> Generator[None]:
+        """Time one stage.
+
+        Parameters
+        ----------
+        key
+            Its name in the JSON.
+        text
+            Its line on the terminal.
+        """
+        begun = time.monotonic()
+        yield
+        self.seconds[key] = round(time.monotonic() - begun, 3)
+        self.say(f"✓ {text} ({self.seconds[key]:.1f} s)")
+
+    def say(self, line: str) -> None:
+        """Print a line, unless only JSON was asked for.
+
+        Parameters
+        ----------
+        line
+            The line.
+        """
+        if not self.quiet:
+            typer.echo(line)
+
+
+def quickstart(
+    path: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[PATH]",
+            help="A file or folder of your own. Default: the example handbook.",
+            exists=True,
+            show_default=False,
+        ),
+    ] = None,
+    embedder: Annotated[
+        str, typer.Option("--embedder", metavar="local|openai:MODEL|hash", help="What makes the vectors.")
+    ] = "local",
+    as_json: JsonOption = False,
+    url: UrlOption = None,
+) -> None:
+    """See your documents searched and answered from PostgreSQL: one command, no key, no server.
+
+    Starts an embedded PostgreSQL in ./.ragpg, ingests the example handbook (or PATH), shows three questions as keyword,
+    vector and hybrid rankings, and one answer with citations. Run it again as often as you like: only what changed is
+    done.
+    """
+    from ragpg.db.migrate import migrate
+
+    begun = time.monotonic()
+    stages = Stages(quiet=as_json)
+    source = path.resolve() if path is not None else _handbook()
+    collection = collection_name(source) if path is not None else "handbook"
+
+    with stages.stage("database", "PostgreSQL is running"):
+        database = find_database(url, create=True)
+    with stages.stage("migrate", "schema ragpg is up to date"):
+        migrate(database.url)
+    with open_client(url, database=database) as client:
+        _ensure_collection(client, collection, embedder)
+        report = _ingest(client, collection, source, stages)
+        questions, answered = _questions(source, own=path is not None)
+        with stages.stage("search", f"{len(questions)} questions, each in three ways"):
+            comparisons = _compare(client, collection, questions)
+        answer = _answer(client, collection, answered)
+    stages.seconds["total"] = round(time.monotonic() - begun, 3)
+
+    if as_json:
+        print_json(
+            {
+                "url": database.shown,
+                "collection": collection,
+                "report": asdict(report),
+                "questions": [comparison.as_dict() for comparison in comparisons],
+                "answer": None if answer is None else asdict(answer),
+                "seconds": stages.seconds,
+            }
+        )
+        return
+    _show(comparisons, answered, answer)
+    _what_next(collection, database, questions, url)
+    typer.echo(f"\nAll of it took {stages.seconds['total']:.1f} s.")
+
+
+def collection_name(source: Path) -> str:
+    """Make a collection's name from a file's or folder's.
+
+    Parameters
+    ----------
+    source
+        An absolute path.
+
+    Returns
+    -------
+    str
+        Lower-case letters, digits and underscores, beginning with a letter.
+    """
+    plain = unicodedata.normalize("NFKD", source.stem if source.is_file() else source.name)
+    name = _NOT_NAME.sub("_", plain.encode("ascii", "ignore").decode().lower()).strip("_")
+    return name if name[:1].isalpha() else f"docs_{name}".rstrip("_")
+
+
+def _handbook() -> Path:
+    from ragpg.db.resources import handbook_dir
+
+    return handbook_dir()
+
+
+def _ensure_collection(client: Client, name: str, embedder: str) -> None:
+    from ragpg.errors import CollectionNotFound
+
+    try:
+        client.stats(name)
+    except CollectionNotFound:
+        client.create_collection(name, embedder=embedder)
+
+
+def _ingest(client: Client, collection: str, source: Path, stages: Stages) -> IngestReport:
+    begun = time.monotonic()
+    with ingest_progress(shown=not stages.quiet) as on_progress:
+        report = client.ingest(collection, source, on_progress=on_progress)
+    stages.seconds["ingest"] = round(time.monotonic() - begun, 3)
+    new = report.created + report.updated + report.attributes
+    stages.say(
+        f"✓ collection {collection}: {new} documents new or changed, {report.unchanged} unchanged, "
+        f"{report.chunks_written} chunks written, {report.embedded} vectors computed ({stages.seconds['ingest']:.1f} s)"
+    )
+    note_problems(report)
+    return report
+
+
+def _questions(source: Path, *, own: bool) -> tuple[list[Question], Question | None]:
+    from ragpg.cli.demo import HANDBOOK_ANSWER, HANDBOOK_QUESTIONS, derive_questions
+
+    if not own:
+        return list(HANDBOOK_QUESTIONS), HANDBOOK_ANSWER
+    files = [source] if source.is_file() else [file for file in source.rglob("*") if file.is_file()]
+    questions = derive_questions(files)
+    return questions, questions[0] if questions else None
+
+
+def _compare(client: Client, collection: str, questions: list[Question]) -> list[Comparison]:
+    from ragpg.cli.comparison import compare
+
+    return [compare(client, collection, question) for question in questions]
+
+
+def _answer(client: Client, collection: str, question: Question | None) -> Answer | None:
+    if question is None:
+        return None
+    return client.ask(collection, question.text, principals=question.asked_as)
+
+
+def _show(comparisons: list[Comparison], question: Question | None, answer: Answer | None) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    from ragpg.cli.ask import print_answer
+    from ragpg.cli.comparison import print_comparison
+
+    # Where the output is no terminal there is no width to fit, so nothing has to be folded.
+    console = Console() if sys.stdout.isatty() else Console(width=140)
+    for comparison in comparisons:
+        print_comparison(console, comparison)
+    if question is not None and answer is not None:
+        console.print()
+        console.print(Text(f"“{question.text}”", "bold"))
+        print_answer(answer)
+
+
+def _what_next(collection: str, database: Database, questions: list[Question], url: str | None) -> None:
+    where = (
+        f"embedded PostgreSQL, in {database.data_dir}" if database.data_dir is not None else "your PostgreSQL"
+    )
+    lines = [f"export RAGPG_DATABASE_URL={shlex.quote(database.shown)}"] if url is not None else []
+    for question in questions[:2]:
+        asked_as = "".join(f" --as {principal}" for principal in question.principals)
+        lines.append(f"ragpg search {collection} {shlex.quote(question.text)}{asked_as} --explain")
+    open_to_all = [question.text for question in questions if not question.principals]
+    if open_to_all:
+        lines.append(f"ragpg ask {collection} {shlex.quote(open_to_all[0])}")
+        text = open_to_all[0].replace("'", "''")
+        # Shown for copying, not run.
+        query = f"select external_id, heading, score from ragpg.search_hybrid('{collection}', '{text}')"  # noqa: S608
+        lines.append(f"psql {shlex.quote(database.shown)} -c {shlex.quote(query)}")
+    lines.append("ragpg status")
+    typer.echo(f"\nEverything is in schema ragpg of {database.shown} ({where}). Try next:")
+    for line in lines:
+        typer.echo(f"  {line}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragpg.cli.connect import open_client
-from ragpg.cli.options import CollectionArgument, AsOption, FilterOption, JsonOption, TenantOption, UrlOption
+from ragpg.cli.options import AsOption, CollectionArgument, FilterOption, JsonOption, TenantOption, UrlOption
 from ragpg.cli.output import clean, note_degraded, place, print_json
 
 if TYPE_CHECKING:

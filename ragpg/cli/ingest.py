@@ -28,7 +28,7 @@ def ingest(
     paths: Annotated[
         list[Path],
         typer.Argument(
-            metavar="PATH...",
+            metavar="PATH",
             help="Files and folders; - reads one document from standard input.",
             exists=True,
             allow_dash=True,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+from collections.abc import Callable
 from importlib.metadata import version
 from typing import Annotated
 
@@ -49,13 +51,20 @@ def root(
         os.environ["RAGPG_DEBUG"] = "1"
 
 
-app.command("quickstart")(quickstart.quickstart)
-app.command("init")(database.init)
-app.command("migrate")(database.migrate)
-app.command("status")(status.status)
+def _add(command: Callable[..., None]) -> None:
+    # The terminal wraps the help, so a paragraph must come as one line.
+    paragraphs = inspect.cleandoc(command.__doc__ or "").split("\n\n")
+    text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+    app.command(command.__name__, help=text)(command)
+
+
+_add(quickstart.quickstart)
+_add(database.init)
+_add(database.migrate)
+_add(status.status)
+_add(ingest.ingest)
+_add(ingest.delete)
+_add(search.search)
+_add(ask.ask)
+_add(database.uninstall)
 app.add_typer(collection.app, name="collection")
-app.command("ingest")(ingest.ingest)
-app.command("delete")(ingest.delete)
-app.command("search")(search.search)
-app.command("ask")(ask.ask)
-app.command("uninstall")(database.uninstall)

@@ -68,7 +68,7 @@ def quickstart(
     path: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[PATH]",
+            metavar="PATH",
             help="A file or folder of your own. Default: the example handbook.",
             exists=True,
             show_default=False,

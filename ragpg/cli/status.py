@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 def status(
     collection: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[COLLECTION]", help="Only this collection. Default: all.", show_default=False
-        ),
+        typer.Argument(metavar="COLLECTION", help="Only this collection. Default: all.", show_default=False),
     ] = None,
     as_json: JsonOption = False,
     url: UrlOption = None,

@@ -60,14 +60,22 @@ def test_command_is_documented_with_its_options(name: str) -> None:
             continue
         for option in [*parameter.opts, *parameter.secondary_opts]:
             where = shared if option in SHARED_OPTIONS else text
-            assert option in ("--help", "-h") or f"{option}" in re.findall(r"--[a-z-]+", where), f"{name} {option}"
+            assert option in ("--help", "-h") or f"{option}" in re.findall(r"--[a-z-]+", where), (
+                f"{name} {option}"
+            )
 
 
-@pytest.mark.parametrize("heading", [heading for heading in sections(DOCS / "cli.md") if heading.startswith("ragpg")])
+@pytest.mark.parametrize(
+    "heading", [heading for heading in sections(DOCS / "cli.md") if heading.startswith("ragpg")]
+)
 def test_documented_command_and_options_exist(heading: str) -> None:
     name = re.sub(r" [^a-z].*$", "", heading)
     assert name in COMMANDS
-    real = {option for parameter in COMMANDS[name].params for option in (*parameter.opts, *parameter.secondary_opts)}
+    real = {
+        option
+        for parameter in COMMANDS[name].params
+        for option in (*parameter.opts, *parameter.secondary_opts)
+    }
     for row in re.findall(r"^\| `(--[a-z-]+)", section_of(name) or "", re.MULTILINE):
         assert row in real, f"{name} has no {row}"
 
@@ -103,7 +111,11 @@ def error_classes(base: type[RagpgError]) -> Iterator[type[RagpgError]]:
 def test_errors_are_documented() -> None:
     table = sections(DOCS / "python.md")["Errors"]
     rows = dict(re.findall(r"^\| `(\w+)` \| (RG\d+)? ?\|", table, re.MULTILINE))
-    real = {error.__name__: error.code or "" for error in error_classes(RagpgError) if error.__module__ == "ragpg.errors"}
+    real = {
+        error.__name__: error.code or ""
+        for error in error_classes(RagpgError)
+        if error.__module__ == "ragpg.errors"
+    }
     assert rows == real
 
 
@@ -115,7 +127,9 @@ def public_methods(client: type) -> dict[str, inspect.Signature]:
     }
 
 
-@pytest.mark.parametrize(("name", "signature"), public_methods(Client).items(), ids=lambda value: str(value)[:20])
+@pytest.mark.parametrize(
+    ("name", "signature"), public_methods(Client).items(), ids=lambda value: str(value)[:20]
+)
 def test_method_is_documented_with_its_parameters(name: str, signature: inspect.Signature) -> None:
     page = (DOCS / "python.md").read_text(encoding="utf-8")
     match = re.search(rf"`{name}\((.*?)\)( -> [^`]*)?`", page)

@@ -1,0 +1,226 @@
+"""Answers without a language model: the sentences of the best hits that say most about the question, each with its source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from ragpg.answering.citations import cite
+from ragpg.answering.language import guess_language, unknown_answer
+from ragpg.answering.markers import without_markers
+from ragpg.answering.prompt import distinct_hits
+from ragpg.answering.units import Unit, hit_units
+from ragpg.answering.words import content_terms, inverse_frequency, is_identifier, overlap, terms
+from ragpg.errors import EmbeddingError
+from ragpg.types import Answer, Citation, SearchHit
+
+LEAD_IN: Final = "Extracted from the sources (no language model configured):"
+NO_SENTENCE_EMBEDDING: Final = "no_sentence_embedding"
+
+_THRESHOLD: Final = 0.38
+_LEXICAL_THRESHOLD: Final = 0.34
+_SIMILARITY_WEIGHT: Final = 0.5
+_RANK_PENALTY: Final = 0.00625
+_CONTEXT_CREDIT: Final = 0.7
+_EMBEDDED_UNITS: Final = 24
+_MAX_UNITS: Final = 3
+_RELATIVE_SCORE: Final = 0.8
+_SAME_SENTENCE: Final = 0.8
+
+
+class SentenceEmbedder(Protocol):
+    """The part of an embedder that scores sentences."""
+
+    def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return one vector per text."""
+        ...
+
+    def embed_query(self, text: str) -> list[float]:
+        """Return the vector of a question."""
+        ...
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A unit of a source, and how well it answers: ``coverage`` of the question's words, ``similarity`` of the vectors, both 0 to 1."""
+
+    number: int
+    unit: Unit
+    words: frozenset[str]
+    context_words: frozenset[str]
+    heading: str
+    coverage: float = 0.0
+    similarity: float | None = None
+
+    @property
+    def support(self) -> float:
+        """How far the unit answers the question, for the comparison with a threshold."""
+        if self.similarity is None:
+            return self.coverage
+        return _SIMILARITY_WEIGHT * self.similarity + (1 - _SIMILARITY_WEIGHT) * self.coverage
+
+    @property
+    def score(self) -> float:
+        """The support, with a small advantage for better hits."""
+        return self.support - _RANK_PENALTY * self.number
+
+
+def extract_answer(
+    question: str, hits: Sequence[SearchHit], *, embedder: SentenceEmbedder | None = None
+) -> Answer:
+    """Answer a question with sentences of the sources.
+
+    Parameters
+    ----------
+    question
+        The question.
+    hits
+        The hits in rank order.
+    embedder
+        Judges sentences by meaning too; without it only the words count.
+
+    Returns
+    -------
+    Answer
+        ``extractive``; its text begins with `LEAD_IN`, and a few sentences follow in the order of the sources, each with its ``[n]``. Where
+        nothing supports the question it is the fixed phrase for "I don't know", without citations and ``answered`` false.
+    """
+    context = distinct_hits(hits)
+    candidates, degraded = score_units(question, context, embedder)
+    chosen = [] if _lacks_identifier(question, context) else _choose(candidates)
+    if not chosen:
+        return Answer(
+            unknown_answer(question), (), tuple(context), tuple(degraded), extractive=True, answered=False
+        )
+    return Answer(
+        text=f"{LEAD_IN}\n\n{_compose(chosen)}",
+        citations=tuple(_citations(chosen, context)),
+        context=tuple(context),
+        degraded=tuple(degraded),
+        extractive=True,
+        answered=True,
+    )
+
+
+def score_units(
+    question: str, context: Sequence[SearchHit], embedder: SentenceEmbedder | None
+) -> tuple[list[Candidate], list[str]]:
+    """Score the units of the sources for a question.
+
+    Parameters
+    ----------
+    question
+        The question.
+    context
+        The sources; the first is number 1.
+    embedder
+        Judges by meaning; ``None``: by words only.
+
+    Returns
+    -------
+    candidates : list of Candidate
+        The best first.
+    degraded : list of str
+        ``no_sentence_embedding`` if there was an embedder and it failed.
+    """
+    candidates = [
+        _candidate(number, hit, unit) for number, hit in enumerate(context, 1) for unit in hit_units(hit)
+    ]
+    language = guess_language(question)
+    wanted = content_terms(question, language) or list(dict.fromkeys(terms(question)))
+    weights = inverse_frequency(wanted, [candidate.words for candidate in candidates])
+    total = sum(weights.values())
+    for candidate in candidates:
+        credit = sum(
+            weight * (1.0 if term in candidate.words else _CONTEXT_CREDIT)
+            for term, weight in weights.items()
+            if term in candidate.words or term in candidate.context_words
+        )
+        candidate.coverage = credit / total if total else 0.0
+    candidates.sort(key=lambda candidate: -candidate.score)
+    if embedder is None or not candidates:
+        return candidates, []
+    shortlist = candidates[:_EMBEDDED_UNITS]
+    try:
+        query = embedder.embed_query(question)
+        vectors = embedder.embed_documents([_embedding_input(candidate) for candidate in shortlist])
+    except EmbeddingError:
+        return candidates, [NO_SENTENCE_EMBEDDING]
+    for candidate, vector in zip(shortlist, vectors, strict=True):
+        candidate.similarity = _cosine(query, vector)
+    return sorted(shortlist, key=lambda candidate: -candidate.score), []
+
+
+def _candidate(number: int, hit: SearchHit, unit: Unit) -> Candidate:
+    around = f"{hit.title or ''} {hit.heading} {unit.context}"
+    return Candidate(
+        number=number,
+        unit=unit,
+        words=frozenset(terms(unit.text)),
+        context_words=frozenset(terms(around)),
+        heading=hit.heading.split("\n")[0].split(" › ")[-1],
+    )
+
+
+def _embedding_input(candidate: Candidate) -> str:
+    above = candidate.unit.context or candidate.heading
+    return f"{above}\n\n{candidate.unit.text}" if above else candidate.unit.text
+
+
+def _choose(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Take the best unit and others that come near it and add something; none if the best is too weak."""
+    if not candidates:
+        return []
+    best = candidates[0]
+    if best.support < (_LEXICAL_THRESHOLD if best.similarity is None else _THRESHOLD):
+        return []
+    chosen = [best]
+    for candidate in candidates[1:]:
+        if len(chosen) == _MAX_UNITS or candidate.score < _RELATIVE_SCORE * best.score:
+            break
+        if all(overlap(candidate.words, other.words, {}) < _SAME_SENTENCE for other in chosen):
+            chosen.append(candidate)
+    return sorted(chosen, key=lambda candidate: (candidate.number, candidate.unit.start))
+
+
+def _lacks_identifier(question: str, context: Sequence[SearchHit]) -> bool:
+    """Tell whether the question names codes (``ERR-1042``) and no source holds one of them: another code's text is no answer."""
+    wanted = [term for term in terms(question) if is_identifier(term)]
+    if not wanted:
+        return False
+    held = "\n".join(f"{hit.title or ''}\n{hit.heading}\n{hit.content}" for hit in context).casefold()
+    return not any(_spelled(term).search(held) for term in wanted)
+
+
+def _spelled(identifier: str) -> re.Pattern[str]:
+    """Match a code however it is divided: ``err1042``, ``err-1042``, ``err 1042``."""
+    parts = re.findall(r"\d+|\D+", identifier)
+    return re.compile(rf"(?<!\w){r'[\W_]?'.join(map(re.escape, parts))}(?!\w)")
+
+
+def _citations(chosen: Sequence[Candidate], context: Sequence[SearchHit]) -> Iterator[Citation]:
+    """Cite each source once, in order of first use, with its best unit."""
+    for number in dict.fromkeys(candidate.number for candidate in chosen):
+        unit = max((c for c in chosen if c.number == number), key=lambda c: c.score).unit
+        yield cite(number, context[number - 1], unit.start, unit.end)
+
+
+def _compose(chosen: Sequence[Candidate]) -> str:
+    text = ""
+    block = False
+    for candidate in chosen:
+        is_block = candidate.unit.kind != "sentence"
+        if text:
+            text += "\n\n" if block or is_block else " "
+        separator = "\n" if candidate.unit.kind == "code" else " "
+        text += f"{without_markers(candidate.unit.text)}{separator}[{candidate.number}]"
+        block = is_block
+    return text
+
+
+def _cosine(left: Sequence[float], right: Sequence[float]) -> float:
+    dot = sum(a * b for a, b in zip(left, right, strict=True))
+    norm = sum(a * a for a in left) ** 0.5 * sum(b * b for b in right) ** 0.5
+    return dot / norm if norm else 0.0

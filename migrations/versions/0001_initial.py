@@ -199,6 +199,9 @@ def collections_and_documents() -> None:
         "ix_document_collection_id", "document", ["collection_id", "tenant_id", "external_id"], schema="ragpg"
     )
     op.create_index(
+        "ix_document_language", "document", ["collection_id", "language"], schema="ragpg"
+    )
+    op.create_index(
         "ix_document_metadata",
         "document",
         ["metadata"],

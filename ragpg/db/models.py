@@ -103,6 +103,7 @@ class Document(Base):
     __table_args__ = (
         PrimaryKeyConstraint("id", name="pk_document"),
         Index("ix_document_collection_id", "collection_id", "tenant_id", "external_id"),
+        Index("ix_document_language", "collection_id", "language"),
         Index("ix_document_acl", "acl", postgresql_using="gin"),
         Index(
             "ix_document_metadata",

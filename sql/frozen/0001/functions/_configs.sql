@@ -1,0 +1,31 @@
+create function ragpg._configs(p_collection_id bigint) returns text[]
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    -- one index probe a language, however many documents there are
+    return array(
+        with recursive step (language) as (
+            (
+                select document.language from ragpg.document
+                where document.collection_id = p_collection_id
+                order by document.language
+                limit 1
+            )
+            union all
+            select (
+                select document.language from ragpg.document
+                where document.collection_id = p_collection_id and document.language > step.language
+                order by document.language
+                limit 1
+            )
+            from step
+            where step.language is not null
+        )
+
+        select step.language from step where step.language is not null
+    );
+end;
+$$;
+
+comment on function ragpg._configs(bigint) is 'The text-search configurations of a collection''s documents.';

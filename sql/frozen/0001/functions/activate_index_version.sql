@@ -1,0 +1,20 @@
+create function ragpg.activate_index_version(p_collection text, p_index_version bigint) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_version record := ragpg._index_version(p_collection, p_index_version);
+begin
+    if p_index_version is null then
+        raise exception using errcode = 'RG007', message = 'p_index_version is null';
+    end if;
+    update ragpg.collection set active_index_version_id = p_index_version where id = v_version.collection_id;
+    update ragpg.index_version set status = 'retired'
+    where collection_id = v_version.collection_id and status = 'active' and id <> p_index_version;
+    update ragpg.index_version set status = 'active', activated_at = clock_timestamp()
+    where collection_id = v_version.collection_id and id = p_index_version and status <> 'active';
+end;
+$$;
+
+comment on function ragpg.activate_index_version(text, bigint) is
+'Makes an index version the one that searches use, and retires the one before, which is kept: activating it again rolls back. RG001, RG004.';

@@ -1,0 +1,109 @@
+create function ragpg._terms_of(p_scope ragpg._scope, p_lexemes text[], p_counts integer[]) returns ragpg._terms
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_custom_plan
+set jit = off
+as $$
+declare
+    -- under this many chunks every number is counted live, so that a score equals the formula exactly
+    v_live_limit constant integer := 10000;
+    v_considered constant integer := 512;
+    v_term_limit constant integer := 64;
+    v_lexemes text[] := p_lexemes;
+    v_counts integer[] := p_counts;
+    v_total bigint;
+    v_degraded text[] := '{}';
+    v_terms ragpg._terms;
+begin
+    if cardinality(v_lexemes) > v_considered then
+        v_degraded := array['term_cap'];
+        select array_agg(item.lexeme order by item.place), array_agg(item.occurrences order by item.place)
+        into v_lexemes, v_counts
+        from (
+            select *, row_number() over (order by term.occurrences desc, length(term.lexeme) desc, term.lexeme) as place
+            from unnest(v_lexemes, v_counts) as term (lexeme, occurrences)
+        ) as item
+        where item.place <= v_considered;
+    end if;
+
+    if p_scope.chunk_count is null or p_scope.chunk_count <= 2 * v_live_limit then
+        select count(*), sum(sample.lexeme_count)
+        into v_terms.chunk_count, v_total
+        from (
+            select chunk.lexeme_count
+            from ragpg.chunk
+            where chunk.index_version_id = p_scope.index_version_id
+            limit v_live_limit + 1
+        ) as sample;
+    end if;
+    if v_terms.chunk_count <= v_live_limit then
+        v_terms.average_length := greatest(v_total::double precision / greatest(v_terms.chunk_count, 1), 1);
+        v_terms.every_match := true;
+    elsif p_scope.chunk_count is not null then
+        v_terms.chunk_count := p_scope.chunk_count;
+        v_terms.average_length := p_scope.average_length;
+        v_terms.every_match := false;
+    else
+        -- large, and never analysed: correct, but every match has to be scored
+        v_degraded := v_degraded || 'stale_statistics'::text;
+        v_terms.every_match := true;
+        select count(*), greatest(avg(chunk.lexeme_count), 1)
+        into v_terms.chunk_count, v_terms.average_length
+        from ragpg.chunk
+        where chunk.index_version_id = p_scope.index_version_id;
+    end if;
+
+    select
+        array_agg(item.lexeme order by item.df, item.lexeme),
+        array_agg(item.query order by item.df, item.lexeme),
+        array_agg(item.df order by item.df, item.lexeme),
+        array_agg(item.idf order by item.df, item.lexeme),
+        array_agg(item.weight order by item.df, item.lexeme),
+        array_agg(item.weight * item.largest order by item.df, item.lexeme)
+    into v_terms.lexemes, v_terms.queries, v_terms.document_frequencies, v_terms.idfs, v_terms.weights, v_terms.bounds
+    from (
+        select
+            ranked.*,
+            ranked.occurrences * ranked.idf * (p_scope.bm25_k1 + 1) as weight
+        from (
+            select
+                known.*,
+                -- Robertson and Spärck Jones' idf with 1 added inside the logarithm, so that it is never negative (as in Lucene)
+                ln(1 + (greatest(v_terms.chunk_count, known.df) - known.df + 0.5) / (known.df + 0.5)) as idf,
+                row_number() over (order by known.df, known.lexeme) as place
+            from (
+                select
+                    term.lexeme,
+                    term.occurrences,
+                    query.query,
+                    coalesce(
+                        case when not v_terms.every_match then statistic.document_frequency end,
+                        (
+                            select count(*) from ragpg.chunk
+                            where chunk.index_version_id = p_scope.index_version_id and chunk.content_tsv @@ query.query
+                        )
+                    ) as df,
+                    case
+                        when p_scope.bounds_valid and statistic.max_impact is not null then statistic.max_impact
+                        else 1
+                    end as largest
+                from unnest(v_lexemes, v_counts) as term (lexeme, occurrences)
+                cross join lateral (select ragpg._any_of(array[term.lexeme]) as query) as query
+                left join ragpg.lexeme_stat as statistic
+                    on statistic.index_version_id = p_scope.index_version_id and statistic.lexeme = term.lexeme
+            ) as known
+            where known.df > 0
+        ) as ranked
+        where ranked.place <= v_term_limit
+    ) as item;
+
+    if cardinality(v_lexemes) > v_term_limit and cardinality(v_terms.lexemes) = v_term_limit and v_degraded = '{}' then
+        v_degraded := v_degraded || 'term_cap'::text;
+    end if;
+    v_terms.degraded := v_degraded;
+    return v_terms;
+end;
+$$;
+
+comment on function ragpg._terms_of(ragpg._scope, text[], integer[]) is
+'The query''s lexemes with document frequency, idf, weight and bound, rarest first. Frequencies are counted live in small collections and for lexemes without statistics; of a very long query the rarest 64 terms are kept (term_cap).';

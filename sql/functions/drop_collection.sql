@@ -1,0 +1,16 @@
+create function ragpg.drop_collection(p_name text) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_version record := ragpg._index_version(p_name);
+begin
+    -- the partitions go first: deleting the documents would otherwise cascade through every chunk
+    perform ragpg._drop_partitions(id) from ragpg.index_version where collection_id = v_version.collection_id;
+    update ragpg.collection set active_index_version_id = null where id = v_version.collection_id;
+    delete from ragpg.document where collection_id = v_version.collection_id;
+    delete from ragpg.collection where id = v_version.collection_id;
+end;
+$$;
+
+comment on function ragpg.drop_collection(text) is 'Drops a collection with its documents and all its index versions. RG001.';

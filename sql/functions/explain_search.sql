@@ -1,0 +1,50 @@
+create function ragpg.explain_search(
+    p_collection text,
+    p_query text,
+    p_embedding vector default null,
+    p_k integer default 10,
+    p_principals text[] default null,
+    p_tenant_id text default null,
+    p_filter jsonpath default null,
+    p_chunk_filter jsonpath default null,
+    p_candidate_k integer default 50,
+    p_rrf_k integer default 60,
+    p_vector_weight real default 1,
+    p_keyword_weight real default 1,
+    p_fusion text default 'rrf',
+    p_feedback integer default 0,
+    p_index_version bigint default null,
+    p_mode text default 'hybrid'
+) returns jsonb
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_scope ragpg._scope;
+    v_ranking ragpg._ranking;
+begin
+    perform ragpg._check_paging(p_k, p_candidate_k, p_rrf_k);
+    if p_mode is null or p_mode not in ('hybrid', 'keyword', 'vector') then
+        raise exception using
+            errcode = 'RG007', message = format('p_mode is %L; it must be hybrid, keyword or vector', p_mode);
+    end if;
+    v_scope := ragpg._open_search(p_collection, p_index_version, p_principals, p_tenant_id, p_filter, p_chunk_filter);
+    v_ranking := ragpg._search(
+        v_scope, p_mode, p_query, p_embedding, greatest(p_candidate_k, p_k), p_rrf_k,
+        p_vector_weight, p_keyword_weight, p_fusion, p_feedback
+    );
+    return jsonb_strip_nulls(v_ranking.detail) || jsonb_build_object(
+        'mode', p_mode,
+        'index_version', v_scope.index_version_id,
+        'tenant_id', v_scope.tenant_id,
+        'principals', v_scope.principals,
+        'candidates', coalesce(cardinality(v_ranking.chunk_ids), 0),
+        'degraded', v_ranking.degraded
+    );
+end;
+$$;
+
+comment on function ragpg.explain_search(
+    text, text, vector, integer, text[], text, jsonpath, jsonpath, integer, integer, real, real, text, integer, bigint, text
+) is
+'What a search would do and why: the terms with document frequency and idf, the path of each leg, how many chunks the caller may see, timings, degraded. RG001, RG004 to RG009.';

@@ -1,0 +1,3304 @@
+CREATE SCHEMA ragpg;
+
+COMMENT ON SCHEMA ragpg IS 'Retrieval-augmented generation: documents, chunks, embeddings and the functions that search them.';
+
+CREATE TYPE ragpg._leg AS (
+	document_ids uuid[],
+	chunk_ids uuid[],
+	scores double precision[],
+	degraded text[],
+	detail jsonb
+);
+
+COMMENT ON TYPE ragpg._leg IS 'The candidates of one leg in rank order. scores holds BM25 scores (keyword) or cosine distances (vector).';
+
+CREATE TYPE ragpg._ranking AS (
+	document_ids uuid[],
+	chunk_ids uuid[],
+	scores double precision[],
+	vector_ranks integer[],
+	vector_distances double precision[],
+	keyword_ranks integer[],
+	keyword_scores double precision[],
+	degraded text[],
+	detail jsonb
+);
+
+COMMENT ON TYPE ragpg._ranking IS 'The fused candidates of a search in rank order, before their text is fetched.';
+
+CREATE TYPE ragpg._scope AS (
+	collection_id bigint,
+	index_version_id bigint,
+	dimensions integer,
+	model_key text,
+	query_prefix text,
+	bm25_k1 double precision,
+	bm25_b double precision,
+	chunk_count bigint,
+	average_length double precision,
+	statistics_horizon timestamp with time zone,
+	bounds_valid boolean,
+	tenant_id text,
+	principals text[],
+	every_document boolean,
+	filter jsonpath,
+	chunk_filter jsonpath,
+	phrases tsquery,
+	exclusions tsquery
+);
+
+COMMENT ON TYPE ragpg._scope IS 'What a search may look at: the collection, its index version and statistics, the caller''s tenant and principals, the filters.';
+
+CREATE TYPE ragpg._terms AS (
+	lexemes text[],
+	queries tsquery[],
+	document_frequencies bigint[],
+	idfs double precision[],
+	weights double precision[],
+	bounds double precision[],
+	chunk_count bigint,
+	average_length double precision,
+	every_match boolean,
+	degraded text[]
+);
+
+COMMENT ON TYPE ragpg._terms IS 'The query''s terms, rarest first, with what BM25 needs of each: weight is count × idf × (k1 + 1), bound the largest score the term can give a chunk.';
+
+CREATE TYPE ragpg.search_hit AS (
+	chunk_id uuid,
+	document_id uuid,
+	external_id text,
+	title text,
+	uri text,
+	content text,
+	heading text,
+	section_path text[],
+	page_start integer,
+	page_end integer,
+	char_start integer,
+	char_end integer,
+	metadata jsonb,
+	score double precision,
+	vector_rank integer,
+	vector_distance double precision,
+	keyword_rank integer,
+	keyword_score double precision,
+	degraded text[]
+);
+
+COMMENT ON TYPE ragpg.search_hit IS 'One search result. Ranks count from 1; a higher score and a lower distance are better; degraded says why the answer is less than it could be, empty when nothing was given up.';
+
+CREATE FUNCTION ragpg._analyze(p_config regconfig, p_text text) RETURNS tsvector
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_text text := ragpg._normalise(p_text);
+    v_bigrams tsvector := '';
+begin
+    if v_text is null then
+        return '';
+    end if;
+    if octet_length(v_text) <> length(v_text) and v_text ~ ragpg._spaceless() then
+        v_bigrams := ragpg._positioned_lexemes(ragpg._bigrams(v_text));
+        v_text := regexp_replace(v_text, ragpg._spaceless(), ' ', 'g');
+    end if;
+    return to_tsvector(p_config, ragpg._plain_words(v_text))
+        || v_bigrams
+        || to_tsvector(p_config, ragpg._word_parts(v_text))
+        || ragpg._positioned_lexemes(ragpg._identifiers(v_text));
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._analyze(p_config regconfig, p_text text) IS 'The tsvector of a text: words by the given configuration, identifiers whole and by part, scripts without spaces as bigrams. Documents and queries both go through it.';
+
+CREATE FUNCTION ragpg._announce_write(p_index_version bigint) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    -- held to the end of the transaction: the object is the second in which it began to write. Nobody ever waits for it.
+    perform pg_advisory_xact_lock_shared(
+        ragpg._write_lock_class(p_index_version), (extract(epoch from clock_timestamp())::bigint % 2147483647)::integer
+    );
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._announce_write(p_index_version bigint) IS 'Lets refresh_statistics see that this transaction is writing chunks, and since when. Call it before written_at is read from the clock.';
+
+CREATE FUNCTION ragpg._any_of(p_lexemes text[]) RETURNS tsquery
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT (string_agg(((''''::text || replace(replace(item.lexeme, '\'::text, '\\'::text), ''''::text, ''''''::text)) || ''''::text), ' | '::text))::tsquery AS string_agg
+    FROM unnest(_any_of.p_lexemes) item(lexeme);
+END;
+
+COMMENT ON FUNCTION ragpg._any_of(p_lexemes text[]) IS 'The tsquery that matches any of the lexemes, taken as they are: nothing is parsed or stemmed a second time. Null for none.';
+
+CREATE FUNCTION ragpg._best_matches(p_scope ragpg._scope, p_terms ragpg._terms, p_candidates tsquery, p_fresh boolean, p_limit integer) RETURNS ragpg._leg
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    AS $_$
+declare
+    v_leg ragpg._leg;
+begin
+    -- the number of terms is the only thing that varies in the text: every value is a parameter
+    execute
+        'select array_agg(best.document_id order by best.score desc, best.id), array_agg(best.id order by best.score desc, best.id),'
+        ' array_agg(best.score order by best.score desc, best.id)'
+        ' from (select scored.document_id, scored.id, scored.score from ('
+        '   select found.document_id, found.id, ' || ragpg._score_expression(cardinality(p_terms.lexemes)) || ' as score'
+        '   from ('
+        '     select chunk.document_id, chunk.id, chunk.content_tsv,'
+        '       $3 * (1 - $4 + $4 * chunk.lexeme_count / $5) as saturation'
+        '     from ragpg.chunk join ragpg.document on document.id = chunk.document_id'
+        '     where chunk.index_version_id = $6'
+        '       and ' || case when p_fresh
+            then '(chunk.content_tsv @@ $7 or (chunk.written_at >= $8 and chunk.content_tsv @@ $9))'
+            else 'chunk.content_tsv @@ $7' end ||
+        '       and document.collection_id = $10 and document.tenant_id = $11 and ($12 or document.acl && $13)'
+        '       and (document.expires_at is null or document.expires_at > now())'
+        '       and ($14 is null or document.metadata @@ $14) and ($15 is null or chunk.metadata @@ $15)'
+        '       and ($16 is null or chunk.content_tsv @@ $16) and ($17 is null or not chunk.content_tsv @@ $17)'
+        -- a fence: the length normalisation is computed once a chunk, not once a term
+        '     offset 0'
+        '   ) as found'
+        ' ) as scored order by scored.score desc, scored.id limit $18) as best'
+    into v_leg.document_ids, v_leg.chunk_ids, v_leg.scores
+    using
+        p_terms.weights, p_terms.queries, p_scope.bm25_k1, p_scope.bm25_b, p_terms.average_length,
+        p_scope.index_version_id, p_candidates, p_scope.statistics_horizon, ragpg._any_of(p_terms.lexemes),
+        p_scope.collection_id, p_scope.tenant_id, p_scope.every_document, p_scope.principals,
+        p_scope.filter, p_scope.chunk_filter, p_scope.phrases, p_scope.exclusions, p_limit;
+    return v_leg;
+end;
+$_$;
+
+COMMENT ON FUNCTION ragpg._best_matches(p_scope ragpg._scope, p_terms ragpg._terms, p_candidates tsquery, p_fresh boolean, p_limit integer) IS 'The p_limit best visible chunks by BM25 among those that match p_candidates (with p_fresh: and among all matches written since the statistics).';
+
+CREATE FUNCTION ragpg._spaceless() RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT ('[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005\u3040-\u30FF\u3400-\u4DBF\u4E00-\u9FFF'::text || '\uAC00-\uD7AF\uF900-\uFAFF\U00020000-\U0003FFFF]+'::text);
+END;
+
+COMMENT ON FUNCTION ragpg._spaceless() IS 'The regular expression for a run of a script written without spaces: Thai, Lao, Burmese, Khmer, Japanese, Chinese; and Korean, whose particles stick to words.';
+
+CREATE FUNCTION ragpg._bigrams(p_text text) RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT COALESCE(array_agg(substr(run.letters[1], gram.start, 2) ORDER BY run.place, gram.start), '{}'::text[]) AS "coalesce"
+    FROM (regexp_matches(_bigrams.p_text, (('('::text || ragpg._spaceless()) || ')'::text), 'g'::text) WITH ORDINALITY run(letters, place)
+      CROSS JOIN LATERAL generate_series(1, GREATEST((length(run.letters[1]) - 1), 1)) gram(start));
+END;
+
+COMMENT ON FUNCTION ragpg._bigrams(p_text text) IS 'The overlapping character pairs of every run of a script written without spaces (Chinese, Japanese, Korean, Thai, Lao, Burmese, Khmer), in order.';
+
+CREATE FUNCTION ragpg._cache_embeddings(p_model_key text, p_input_hashes bytea[], p_embeddings public.vector[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    insert into ragpg.embedding_cache (model_key, input_hash, embedding, last_used_at)
+    select p_model_key, given.input_hash, ragpg._to_halfvec(given.embedding), clock_timestamp()
+    from unnest(p_input_hashes, p_embeddings) as given (input_hash, embedding)
+    -- in one order everywhere: two writers of the same inputs do not deadlock
+    order by given.input_hash
+    on conflict (model_key, input_hash) do nothing;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._cache_embeddings(p_model_key text, p_input_hashes bytea[], p_embeddings public.vector[]) IS 'Remembers the vectors of inputs for _cached_embeddings.';
+
+CREATE FUNCTION ragpg._cached_embeddings(p_model_key text, p_input_hashes bytea[]) RETURNS TABLE(input_hash bytea, embedding public.vector)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    return query
+    select cache.input_hash, ragpg._to_vector(cache.embedding)
+    from ragpg.embedding_cache as cache
+    where cache.model_key = p_model_key and cache.input_hash = any (p_input_hashes);
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._cached_embeddings(p_model_key text, p_input_hashes bytea[]) IS 'Vectors that a model (provider:model:dimensions) gave for inputs, looked up by the SHA-256 of the exact input.';
+
+CREATE FUNCTION ragpg._cached_query(p_scope ragpg._scope, p_query text) RETURNS public.halfvec
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return (
+        select cache.embedding from ragpg.embedding_cache as cache
+        where
+            cache.model_key = p_scope.model_key
+            and cache.input_hash = sha256(convert_to(p_scope.query_prefix || p_query, 'UTF8'))
+    );
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._cached_query(p_scope ragpg._scope, p_query text) IS 'The vector of a query that was embedded before, if it is in the cache.';
+
+CREATE FUNCTION ragpg._caller() RETURNS name
+    LANGUAGE sql STABLE PARALLEL RESTRICTED
+    BEGIN ATOMIC
+ SELECT (COALESCE(NULLIF(current_setting('role'::text, true), 'none'::text), (SESSION_USER)::text))::name AS "coalesce";
+END;
+
+COMMENT ON FUNCTION ragpg._caller() IS 'The role that called: the one of a SET ROLE in force (as PostgREST and Supabase do), else the session''s.';
+
+CREATE FUNCTION ragpg._caller_is_owner() RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL RESTRICTED
+    BEGIN ATOMIC
+ SELECT pg_has_role(ragpg._caller(), namespace.nspowner, 'usage'::text) AS pg_has_role
+    FROM pg_namespace namespace
+   WHERE (namespace.nspname = 'ragpg'::name);
+END;
+
+COMMENT ON FUNCTION ragpg._caller_is_owner() IS 'True where the caller is the owner of schema ragpg, a member of it, or a superuser.';
+
+CREATE FUNCTION ragpg._centroid(p_scope ragpg._scope, p_document_ids uuid[], p_chunk_ids uuid[], p_weights double precision[]) RETURNS public.halfvec
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    return (
+        select ragpg._weighted_sum(array_agg(embedding.embedding order by item.place), array_agg(item.weight order by item.place))
+        from unnest(p_document_ids, p_chunk_ids, p_weights) with ordinality as item (document_id, chunk_id, weight, place)
+        join ragpg.embedding
+            on
+                embedding.index_version_id = p_scope.index_version_id
+                and embedding.document_id = item.document_id
+                and embedding.chunk_id = item.chunk_id
+    );
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._centroid(p_scope ragpg._scope, p_document_ids uuid[], p_chunk_ids uuid[], p_weights double precision[]) IS 'The weighted centroid of the given chunks'' vectors; null where none has one.';
+
+CREATE FUNCTION ragpg._check_acl(p_acl text[]) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if p_acl is null or array_ndims(p_acl) > 1 or exists (
+        select from unnest(p_acl) as principal (name) where principal.name is null or principal.name !~ '\S' or principal.name = '*'
+    ) then
+        raise exception using
+            errcode = 'RG007',
+            message = format('the ACL %s is not a list of principals', coalesce(p_acl::text, 'null')),
+            hint = 'Give principals such as {user:ana,group:hr} or {public}; an empty list hides the document from everybody.';
+    end if;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._check_acl(p_acl text[]) IS 'Refuses an ACL with empty principals or the wildcard. RG007.';
+
+CREATE FUNCTION ragpg._check_dimensions(p_embeddings public.vector[], p_dimensions integer, p_index_version bigint) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_given integer;
+begin
+    select ragpg._dimensions(item.embedding) into v_given
+    from unnest(p_embeddings) as item (embedding)
+    where item.embedding is not null and ragpg._dimensions(item.embedding) is distinct from p_dimensions
+    limit 1;
+    if found then
+        raise exception using
+            errcode = 'RG005',
+            message = format(
+                'a vector has %s dimensions, index version %s has %s', v_given, p_index_version, coalesce(p_dimensions::text, 'no vectors')
+            ),
+            hint = 'Embed with the model the collection remembers: select * from ragpg.index_version.';
+    end if;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._check_dimensions(p_embeddings public.vector[], p_dimensions integer, p_index_version bigint) IS 'Refuses vectors whose length is not that of the index version. RG005.';
+
+CREATE FUNCTION ragpg._check_embedding(p_scope ragpg._scope, p_embedding public.vector) RETURNS public.halfvec
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if p_embedding is null then
+        return null;
+    end if;
+    if ragpg._dimensions(p_embedding) is distinct from p_scope.dimensions then
+        raise exception using
+            errcode = 'RG005',
+            message = format(
+                'the vector has %s dimensions, index version %s has %s',
+                ragpg._dimensions(p_embedding), p_scope.index_version_id, coalesce(p_scope.dimensions::text, 'no vectors')
+            ),
+            hint = 'Embed with the model the collection remembers: select * from ragpg.index_version.';
+    end if;
+    if ragpg._is_zero(p_embedding) then
+        raise exception using errcode = 'RG007', message = 'p_embedding is a vector of zeros, which has no direction';
+    end if;
+    return ragpg._to_halfvec(p_embedding);
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._check_embedding(p_scope ragpg._scope, p_embedding public.vector) IS 'The query vector in half precision, after a check of its length. RG005, RG007.';
+
+CREATE FUNCTION ragpg._check_language(p_language text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform p_language::regconfig;
+    if p_language is null then
+        raise exception using errcode = 'RG007', message = 'the language is null';
+    end if;
+exception
+    when undefined_object or invalid_schema_name or invalid_name or syntax_error then
+        raise exception using
+            errcode = 'RG007',
+            message = format('there is no text-search configuration %L', p_language),
+            hint = 'select cfgname from pg_ts_config lists them; ''simple'' suits any language.';
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._check_language(p_language text) IS 'Refuses a name that is no text-search configuration. RG007.';
+
+CREATE FUNCTION ragpg._check_paging(p_k integer, p_candidate_k integer, p_rrf_k integer) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if p_k is null or p_k not between 1 and 1000 then
+        raise exception using errcode = 'RG007', message = format('p_k is %s; it must be from 1 to 1000', coalesce(p_k::text, 'null'));
+    end if;
+    if p_candidate_k is null or p_candidate_k not between 1 and 1000 then
+        raise exception using
+            errcode = 'RG007', message = format('p_candidate_k is %s; it must be from 1 to 1000', coalesce(p_candidate_k::text, 'null'));
+    end if;
+    if p_rrf_k is null or p_rrf_k < 0 then
+        raise exception using errcode = 'RG007', message = format('p_rrf_k is %s; it must be 0 or more', coalesce(p_rrf_k::text, 'null'));
+    end if;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._check_paging(p_k integer, p_candidate_k integer, p_rrf_k integer) IS 'Refuses numbers of results and candidates that make no sense. RG007.';
+
+CREATE FUNCTION ragpg._uuid8(p_digest bytea) RETURNS uuid
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT (encode(set_byte(set_byte(substr(p_digest, 1, 16), 6, ((get_byte(p_digest, 6) & 15) | 128)), 8, ((get_byte(p_digest, 8) & 63) | 128)), 'hex'::text))::uuid AS encode;
+END;
+
+COMMENT ON FUNCTION ragpg._uuid8(p_digest bytea) IS 'The first 16 bytes of a digest as a UUID of version 8 (RFC 9562, section 5.8: name-based on SHA-256).';
+
+CREATE FUNCTION ragpg._chunk_id(p_document_id uuid, p_content text, p_occurrence integer) RETURNS uuid
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT ragpg._uuid8(sha256(((uuid_send(p_document_id) || sha256(convert_to(p_content, 'UTF8'::name))) || int4send(p_occurrence)))) AS _uuid8;
+END;
+
+COMMENT ON FUNCTION ragpg._chunk_id(p_document_id uuid, p_content text, p_occurrence integer) IS 'The id of a chunk, from its document, its text and how many chunks of the same text come before it. An unchanged chunk keeps its id.';
+
+CREATE TABLE ragpg.chunk (
+    index_version_id bigint NOT NULL,
+    document_id uuid NOT NULL,
+    id uuid NOT NULL,
+    ordinal integer NOT NULL,
+    content text NOT NULL,
+    heading text DEFAULT ''::text NOT NULL,
+    section_path text[] DEFAULT '{}'::text[] NOT NULL,
+    kind text DEFAULT 'text'::text NOT NULL,
+    char_start integer NOT NULL,
+    char_end integer NOT NULL,
+    parent_start integer,
+    parent_end integer,
+    page_start integer,
+    page_end integer,
+    token_count integer,
+    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
+    content_tsv tsvector NOT NULL,
+    lexeme_count integer NOT NULL,
+    written_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT ck_chunk_kind CHECK ((kind = ANY (ARRAY['text'::text, 'table'::text, 'code'::text])))
+)
+PARTITION BY LIST (index_version_id);
+ALTER TABLE ONLY ragpg.chunk ALTER COLUMN content_tsv SET STORAGE MAIN;
+
+COMMENT ON TABLE ragpg.chunk IS 'A piece of a document as one index version cut it; one partition per index version.';
+
+COMMENT ON COLUMN ragpg.chunk.index_version_id IS 'The index version that cut it; partition key.';
+
+COMMENT ON COLUMN ragpg.chunk.document_id IS 'The document it is a piece of.';
+
+COMMENT ON COLUMN ragpg.chunk.id IS 'UUIDv8 of document, content hash and repetition: an unchanged chunk keeps its id.';
+
+COMMENT ON COLUMN ragpg.chunk.ordinal IS 'Position in the document, from 0.';
+
+COMMENT ON COLUMN ragpg.chunk.content IS 'Its text: document.content from char_start to char_end.';
+
+COMMENT ON COLUMN ragpg.chunk.heading IS 'Path of headings above it; embedded and indexed with the content.';
+
+COMMENT ON COLUMN ragpg.chunk.section_path IS 'The headings as an array.';
+
+COMMENT ON COLUMN ragpg.chunk.kind IS 'text, table or code.';
+
+COMMENT ON COLUMN ragpg.chunk.char_start IS 'First character in document.content, from 0.';
+
+COMMENT ON COLUMN ragpg.chunk.char_end IS 'The character after the last one.';
+
+COMMENT ON COLUMN ragpg.chunk.parent_start IS 'First character of the parent (section) in document.content.';
+
+COMMENT ON COLUMN ragpg.chunk.parent_end IS 'The character after the parent''s last one.';
+
+COMMENT ON COLUMN ragpg.chunk.page_start IS 'First page, from 1, where the format has pages.';
+
+COMMENT ON COLUMN ragpg.chunk.page_end IS 'Last page, where the format has pages.';
+
+COMMENT ON COLUMN ragpg.chunk.token_count IS 'Number of tokens as the chunker counted them, heading included.';
+
+COMMENT ON COLUMN ragpg.chunk.metadata IS 'Free attributes for jsonpath filters (p_chunk_filter).';
+
+COMMENT ON COLUMN ragpg.chunk.content_tsv IS 'Heading and content, analysed.';
+
+COMMENT ON COLUMN ragpg.chunk.lexeme_count IS 'Length for BM25: number of lexeme positions.';
+
+COMMENT ON COLUMN ragpg.chunk.written_at IS 'When the row was last written; newer than the statistics horizon: not in them.';
+
+CREATE FUNCTION ragpg._chunk_rows(p_index_version bigint, p_document_id uuid, p_content text, p_title text, p_chunks jsonb) RETURNS ragpg.chunk[]
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_length constant integer := length(p_content);
+    v_bad jsonb;
+begin
+    if p_chunks is null then
+        return null;
+    end if;
+    if jsonb_typeof(p_chunks) <> 'array' then
+        raise exception using errcode = 'RG007', message = 'p_chunks is not a JSON array';
+    end if;
+    select item.value into v_bad
+    from jsonb_array_elements(p_chunks) as item
+    where
+        not coalesce(
+            (item.value ->> 'char_start')::integer between 0 and v_length - 1
+            and (item.value ->> 'char_end')::integer between (item.value ->> 'char_start')::integer + 1 and v_length,
+            false
+        )
+        or coalesce(item.value ->> 'kind', 'text') not in ('text', 'table', 'code')
+    limit 1;
+    if found then
+        raise exception using
+            errcode = 'RG007',
+            message = format('a chunk is not a range of the content: %s', v_bad),
+            hint = format('0 <= char_start < char_end <= %s, kind text, table or code.', v_length);
+    end if;
+    return array(
+        select
+            row(
+                p_index_version,
+                p_document_id,
+                ragpg._chunk_id(
+                    p_document_id, cut.content,
+                    (row_number() over (partition by cut.content order by cut.place) - 1)::integer
+                ),
+                cut.place - 1,
+                cut.content,
+                coalesce(cut.value ->> 'heading', p_title),
+                array(select * from jsonb_array_elements_text(coalesce(cut.value -> 'section_path', '[]'))),
+                coalesce(cut.value ->> 'kind', 'text'),
+                (cut.value ->> 'char_start')::integer,
+                (cut.value ->> 'char_end')::integer,
+                (cut.value ->> 'parent_start')::integer,
+                (cut.value ->> 'parent_end')::integer,
+                (cut.value ->> 'page_start')::integer,
+                (cut.value ->> 'page_end')::integer,
+                (cut.value ->> 'token_count')::integer,
+                coalesce(cut.value -> 'metadata', '{}'),
+                null,
+                null,
+                null
+            )::ragpg.chunk
+        from (
+            select
+                item.value,
+                item.place,
+                substr(
+                    p_content, (item.value ->> 'char_start')::integer + 1,
+                    (item.value ->> 'char_end')::integer - (item.value ->> 'char_start')::integer
+                ) as content
+            from jsonb_array_elements(p_chunks) with ordinality as item (value, place)
+        ) as cut
+        order by cut.place
+    );
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._chunk_rows(p_index_version bigint, p_document_id uuid, p_content text, p_title text, p_chunks jsonb) IS 'p_chunks as rows of ragpg.chunk, text cut from the content and ids computed; not analysed yet. RG007.';
+
+CREATE FUNCTION ragpg._chunk_states(p_collection text, p_document_id uuid, p_index_version bigint DEFAULT NULL::bigint) RETURNS TABLE(chunk_id uuid, content_hash bytea, heading text, has_embedding boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    v_version record := ragpg._index_version(p_collection, p_index_version);
+begin
+    return query
+    select
+        chunk.id, sha256(convert_to(chunk.content, 'UTF8')), chunk.heading,
+        exists (
+            select from ragpg.embedding
+            where
+                embedding.index_version_id = chunk.index_version_id
+                and embedding.document_id = chunk.document_id
+                and embedding.chunk_id = chunk.id
+        )
+    from ragpg.chunk
+    join ragpg.document on document.id = chunk.document_id
+    where
+        chunk.index_version_id = v_version.index_version_id
+        and chunk.document_id = p_document_id
+        and document.collection_id = v_version.collection_id;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._chunk_states(p_collection text, p_document_id uuid, p_index_version bigint) IS 'The stored chunks of a document: a chunk with the same id and heading needs no new vector. RG001, RG004.';
+
+CREATE FUNCTION ragpg._configs(p_collection_id bigint) RETURNS text[]
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    -- one index probe a language, however many documents there are
+    return array(
+        with recursive step (language) as (
+            (
+                select document.language from ragpg.document
+                where document.collection_id = p_collection_id
+                order by document.language
+                limit 1
+            )
+            union all
+            select (
+                select document.language from ragpg.document
+                where document.collection_id = p_collection_id and document.language > step.language
+                order by document.language
+                limit 1
+            )
+            from step
+            where step.language is not null
+        )
+
+        select step.language from step where step.language is not null
+    );
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._configs(p_collection_id bigint) IS 'The text-search configurations of a collection''s documents.';
+
+CREATE FUNCTION ragpg._cosine_distance(p_left public.halfvec, p_right public.halfvec) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT (p_left OPERATOR(public.<=>) p_right);
+END;
+
+COMMENT ON FUNCTION ragpg._cosine_distance(p_left public.halfvec, p_right public.halfvec) IS '1 − cosine similarity; 0 is the same direction, lower is better.';
+
+CREATE FUNCTION ragpg._count_visible(p_scope ragpg._scope, p_cap integer) RETURNS integer
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET jit TO 'off'
+    AS $$
+begin
+    return (
+        select count(*)
+        from (
+            select 1
+            from ragpg.document
+            join ragpg.chunk on chunk.document_id = document.id
+            where
+                chunk.index_version_id = p_scope.index_version_id
+                and document.collection_id = p_scope.collection_id and document.tenant_id = p_scope.tenant_id
+                and (p_scope.every_document or document.acl && p_scope.principals)
+                and (document.expires_at is null or document.expires_at > now())
+                and (p_scope.filter is null or document.metadata @@ p_scope.filter)
+                and (p_scope.chunk_filter is null or chunk.metadata @@ p_scope.chunk_filter)
+                and (p_scope.phrases is null or chunk.content_tsv @@ p_scope.phrases)
+                and (p_scope.exclusions is null or not chunk.content_tsv @@ p_scope.exclusions)
+            limit p_cap
+        ) as visible
+    );
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._count_visible(p_scope ragpg._scope, p_cap integer) IS 'How many chunks the caller may see through the filters, counted up to p_cap.';
+
+CREATE FUNCTION ragpg._current_principals() RETURNS text[]
+    LANGUAGE sql STABLE PARALLEL RESTRICTED
+    BEGIN ATOMIC
+ SELECT ARRAY( SELECT DISTINCT principal.name
+            FROM unnest((
+                 CASE
+                     WHEN (TRIM(BOTH FROM setting.value) ~~ '{%}'::text) THEN (setting.value)::text[]
+                     ELSE regexp_split_to_array(TRIM(BOTH FROM setting.value), '\s*,\s*'::text)
+                 END || ARRAY['public'::text])) principal(name)
+           WHERE (principal.name <> ALL (ARRAY[''::text, '*'::text]))) AS "array"
+    FROM ( SELECT COALESCE(current_setting('ragpg.principals'::text, true), ''::text) AS value) setting;
+END;
+
+COMMENT ON FUNCTION ragpg._current_principals() IS 'The principals of the session: setting ragpg.principals (an array literal or a comma-separated list), and always public.';
+
+CREATE FUNCTION ragpg._current_tenant_id() RETURNS text
+    LANGUAGE sql STABLE PARALLEL RESTRICTED
+    BEGIN ATOMIC
+ SELECT COALESCE(current_setting('ragpg.tenant_id'::text, true), ''::text) AS "coalesce";
+END;
+
+COMMENT ON FUNCTION ragpg._current_tenant_id() IS 'The tenant of the session: setting ragpg.tenant_id, else the default tenant (the empty string).';
+
+CREATE FUNCTION ragpg._dimensions(p_embedding public.vector) RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT public.vector_dims(p_embedding) AS vector_dims;
+END;
+
+COMMENT ON FUNCTION ragpg._dimensions(p_embedding public.vector) IS 'The number of dimensions of a vector.';
+
+CREATE FUNCTION ragpg._distances(p_scope ragpg._scope, p_embedding public.halfvec, p_document_ids uuid[], p_chunk_ids uuid[]) RETURNS double precision[]
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    return (
+        select array_agg(ragpg._cosine_distance(embedding.embedding, p_embedding) order by item.place)
+        from unnest(p_document_ids, p_chunk_ids) with ordinality as item (document_id, chunk_id, place)
+        left join ragpg.embedding
+            on
+                embedding.index_version_id = p_scope.index_version_id
+                and embedding.document_id = item.document_id
+                and embedding.chunk_id = item.chunk_id
+    );
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._distances(p_scope ragpg._scope, p_embedding public.halfvec, p_document_ids uuid[], p_chunk_ids uuid[]) IS 'The cosine distances of the given chunks, in their order; null for one without a vector.';
+
+CREATE FUNCTION ragpg._document_id(p_collection text, p_tenant_id text, p_external_id text) RETURNS uuid
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT ragpg._uuid8(sha256(((((convert_to(p_collection, 'UTF8'::name) || '\x00'::bytea) || convert_to(p_tenant_id, 'UTF8'::name)) || '\x00'::bytea) || convert_to(p_external_id, 'UTF8'::name)))) AS _uuid8;
+END;
+
+COMMENT ON FUNCTION ragpg._document_id(p_collection text, p_tenant_id text, p_external_id text) IS 'The id of a document, from its collection''s name, its tenant and its external id.';
+
+CREATE FUNCTION ragpg._document_states(p_collection text, p_external_ids text[], p_tenant_id text DEFAULT NULL::text, p_index_version bigint DEFAULT NULL::bigint) RETURNS TABLE(external_id text, document_id uuid, content_hash bytea, title text, uri text, media_type text, language text, metadata jsonb, acl text[], expires_at timestamp with time zone, chunk_count integer, pending integer)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    v_version record := ragpg._index_version(p_collection, p_index_version);
+    v_tenant_id constant text := coalesce(p_tenant_id, ragpg._current_tenant_id());
+begin
+    return query
+    select
+        document.external_id, document.id, document.content_hash, document.title, document.uri, document.media_type,
+        document.language, document.metadata, document.acl, document.expires_at,
+        counted.chunks::integer,
+        case when v_version.dimensions is null then 0 else (counted.chunks - counted.embeddings)::integer end
+    from unnest(p_external_ids) as wanted (external_id)
+    join ragpg.document on document.id = ragpg._document_id(p_collection, v_tenant_id, wanted.external_id)
+    cross join lateral (
+        select count(*) as chunks, count(embedding.chunk_id) as embeddings
+        from ragpg.chunk
+        left join ragpg.embedding
+            on
+                embedding.index_version_id = chunk.index_version_id
+                and embedding.document_id = chunk.document_id
+                and embedding.chunk_id = chunk.id
+        where chunk.index_version_id = v_version.index_version_id and chunk.document_id = document.id
+    ) as counted;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._document_states(p_collection text, p_external_ids text[], p_tenant_id text, p_index_version bigint) IS 'The stored state of the given documents: hashes and attributes to compare, chunks, and how many of them wait for a vector. RG001, RG004.';
+
+CREATE FUNCTION ragpg._drop_partitions(p_index_version bigint) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    execute format('drop table if exists ragpg.%I', 'embedding_v' || p_index_version);
+    execute format('drop table if exists ragpg.%I', 'chunk_v' || p_index_version);
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._drop_partitions(p_index_version bigint) IS 'Drops the two partitions of an index version.';
+
+CREATE FUNCTION ragpg._expansion(p_expand text, OUT o_mode text, OUT o_neighbors integer) RETURNS record
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+begin
+    o_mode := coalesce(split_part(p_expand, ':', 1), 'none');
+    o_neighbors := 0;
+    if p_expand ~ '^neighbors:[0-9]{1,3}$' then
+        o_neighbors := split_part(p_expand, ':', 2)::integer;
+    elsif p_expand is not null and p_expand not in ('parent', 'document') then
+        raise exception using
+            errcode = 'RG007',
+            message = format('p_expand is %L; it must be parent, neighbors:n or document', p_expand);
+    end if;
+end;
+$_$;
+
+COMMENT ON FUNCTION ragpg._expansion(p_expand text, OUT o_mode text, OUT o_neighbors integer) IS 'p_expand taken apart. RG007.';
+
+CREATE FUNCTION ragpg._external_ids(p_collection text, p_prefix_uri text DEFAULT NULL::text, p_tenant_id text DEFAULT NULL::text) RETURNS SETOF text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    v_version record := ragpg._index_version(p_collection);
+begin
+    return query
+    select document.external_id
+    from ragpg.document
+    where
+        document.collection_id = v_version.collection_id
+        and document.tenant_id = coalesce(p_tenant_id, ragpg._current_tenant_id())
+        and (p_prefix_uri is null or starts_with(document.uri, p_prefix_uri))
+    order by document.external_id;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._external_ids(p_collection text, p_prefix_uri text, p_tenant_id text) IS 'The external ids of a tenant''s documents, of those whose URI starts with the prefix if one is given. RG001.';
+
+CREATE FUNCTION ragpg._fuse(p_scope ragpg._scope, p_terms ragpg._terms, p_embedding public.halfvec, p_keyword ragpg._leg, p_vector ragpg._leg, p_fusion text, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision) RETURNS ragpg._ranking
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    v_ranking ragpg._ranking;
+begin
+    select
+        array_agg(coalesce(keyword.document_id, vector.document_id) order by keyword.rank, vector.rank),
+        array_agg(coalesce(keyword.chunk_id, vector.chunk_id) order by keyword.rank, vector.rank),
+        array_agg(keyword.rank::integer order by keyword.rank, vector.rank),
+        array_agg(keyword.score order by keyword.rank, vector.rank),
+        array_agg(vector.rank::integer order by keyword.rank, vector.rank),
+        array_agg(vector.score order by keyword.rank, vector.rank)
+    into
+        v_ranking.document_ids, v_ranking.chunk_ids, v_ranking.keyword_ranks, v_ranking.keyword_scores,
+        v_ranking.vector_ranks, v_ranking.vector_distances
+    from unnest(p_keyword.document_ids, p_keyword.chunk_ids, p_keyword.scores)
+        with ordinality as keyword (document_id, chunk_id, score, rank)
+    full join unnest(p_vector.document_ids, p_vector.chunk_ids, p_vector.scores)
+        with ordinality as vector (document_id, chunk_id, score, rank)
+        on vector.document_id = keyword.document_id and vector.chunk_id = keyword.chunk_id;
+
+    if p_fusion = 'score' and p_embedding is not null then
+        -- both true scores for every candidate: a leg that did not return a chunk still has an opinion of it
+        v_ranking.keyword_scores := ragpg._keyword_scores(p_scope, p_terms, v_ranking.document_ids, v_ranking.chunk_ids);
+        v_ranking.vector_distances := ragpg._distances(p_scope, p_embedding, v_ranking.document_ids, v_ranking.chunk_ids);
+    end if;
+
+    select
+        array_agg(fused.document_id order by fused.score desc, fused.chunk_id),
+        array_agg(fused.chunk_id order by fused.score desc, fused.chunk_id),
+        array_agg(fused.score order by fused.score desc, fused.chunk_id),
+        array_agg(fused.vector_rank order by fused.score desc, fused.chunk_id),
+        array_agg(fused.vector_distance order by fused.score desc, fused.chunk_id),
+        array_agg(fused.keyword_rank order by fused.score desc, fused.chunk_id),
+        array_agg(fused.keyword_score order by fused.score desc, fused.chunk_id)
+    into
+        v_ranking.document_ids, v_ranking.chunk_ids, v_ranking.scores, v_ranking.vector_ranks,
+        v_ranking.vector_distances, v_ranking.keyword_ranks, v_ranking.keyword_scores
+    from (
+        select
+            item.*,
+            case p_fusion
+                when 'keyword' then item.keyword_score
+                when 'vector' then 1 - item.vector_distance
+                -- reciprocal rank fusion: Cormack, Clarke and Büttcher, SIGIR 2009
+                when 'rrf' then
+                    coalesce(p_vector_weight / (p_rrf_k + item.vector_rank), 0)
+                    + coalesce(p_keyword_weight / (p_rrf_k + item.keyword_rank), 0)
+                else
+                    p_vector_weight * coalesce(
+                        (max(item.vector_distance) over () - item.vector_distance)
+                        / nullif(max(item.vector_distance) over () - min(item.vector_distance) over (), 0),
+                        0
+                    )
+                    + p_keyword_weight * coalesce(
+                        (item.keyword_score - min(item.keyword_score) over ())
+                        / nullif(max(item.keyword_score) over () - min(item.keyword_score) over (), 0),
+                        0
+                    )
+            end as score
+        from unnest(
+            v_ranking.document_ids, v_ranking.chunk_ids, v_ranking.vector_ranks, v_ranking.vector_distances,
+            v_ranking.keyword_ranks, v_ranking.keyword_scores
+        ) as item (document_id, chunk_id, vector_rank, vector_distance, keyword_rank, keyword_score)
+    ) as fused;
+    return v_ranking;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._fuse(p_scope ragpg._scope, p_terms ragpg._terms, p_embedding public.halfvec, p_keyword ragpg._leg, p_vector ragpg._leg, p_fusion text, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision) IS 'Both legs as one ranking: rrf is Σ weight/(rrf_k + rank), score the weighted sum of both legs'' true scores, each scaled to 0…1 over the candidates. A single leg keeps its own score (vector: 1 − distance). Ties go to the smaller chunk id.';
+
+CREATE FUNCTION ragpg._hits(p_scope ragpg._scope, p_ranking ragpg._ranking, p_k integer, p_expand text) RETURNS SETOF ragpg.search_hit
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    v_expand record := ragpg._expansion(p_expand);
+begin
+    -- several chunks of one parent are one hit, at the place of the best of them; so the parents are known before the page is cut
+    return query
+    with ranked as (
+        select item.*
+        from unnest(
+            p_ranking.document_ids, p_ranking.chunk_ids, p_ranking.scores, p_ranking.vector_ranks, p_ranking.vector_distances,
+            p_ranking.keyword_ranks, p_ranking.keyword_scores
+        ) with ordinality as item (
+            document_id, chunk_id, score, vector_rank, vector_distance, keyword_rank, keyword_score, place
+        )
+        where v_expand.o_mode <> 'none' or item.place <= p_k
+    ),
+
+    ranged as (
+        select
+            ranked.*,
+            chunk.heading,
+            chunk.section_path,
+            chunk.metadata as chunk_metadata,
+            chunk.ordinal,
+            case v_expand.o_mode
+                when 'parent' then coalesce(chunk.parent_start, chunk.char_start)
+                when 'document' then 0
+                when 'neighbors' then coalesce(around.char_start, chunk.char_start)
+                else chunk.char_start
+            end as char_start,
+            case v_expand.o_mode
+                when 'parent' then coalesce(chunk.parent_end, chunk.char_end)
+                when 'neighbors' then coalesce(around.char_end, chunk.char_end)
+                else chunk.char_end
+            end as char_end,
+            coalesce(around.page_start, chunk.page_start) as page_start,
+            coalesce(around.page_end, chunk.page_end) as page_end,
+            chunk.content as chunk_content
+        from ranked
+        join ragpg.chunk
+            on
+                chunk.index_version_id = p_scope.index_version_id
+                and chunk.document_id = ranked.document_id
+                and chunk.id = ranked.chunk_id
+        left join lateral (
+            select
+                min(near.char_start) as char_start,
+                max(near.char_end) as char_end,
+                min(near.page_start) as page_start,
+                max(near.page_end) as page_end
+            from ragpg.chunk as near
+            where
+                v_expand.o_mode <> 'none'
+                and near.index_version_id = p_scope.index_version_id
+                and near.document_id = ranked.document_id
+                and case v_expand.o_mode
+                    when 'neighbors' then near.ordinal between chunk.ordinal - v_expand.o_neighbors and chunk.ordinal + v_expand.o_neighbors
+                    when 'parent' then
+                        near.char_start < coalesce(chunk.parent_end, chunk.char_end)
+                        and near.char_end > coalesce(chunk.parent_start, chunk.char_start)
+                    else true
+                end
+        ) as around on true
+    ),
+
+    merged as (
+        select distinct on (ranged.document_id, case when v_expand.o_mode = 'none' then ranged.place else ranged.char_start end)
+            ranged.*
+        from ranged
+        order by
+            ranged.document_id,
+            case when v_expand.o_mode = 'none' then ranged.place else ranged.char_start end,
+            ranged.place
+    )
+
+    select
+        merged.chunk_id,
+        merged.document_id,
+        document.external_id,
+        document.title,
+        document.uri,
+        case v_expand.o_mode
+            when 'none' then merged.chunk_content
+            when 'document' then document.content
+            else substr(document.content, merged.char_start + 1, merged.char_end - merged.char_start)
+        end,
+        merged.heading,
+        merged.section_path,
+        merged.page_start,
+        merged.page_end,
+        merged.char_start,
+        case v_expand.o_mode when 'document' then length(document.content) else merged.char_end end,
+        document.metadata || merged.chunk_metadata,
+        merged.score,
+        merged.vector_rank,
+        merged.vector_distance,
+        merged.keyword_rank,
+        merged.keyword_score,
+        p_ranking.degraded
+    from merged
+    join ragpg.document on document.id = merged.document_id
+    order by merged.place
+    limit p_k;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._hits(p_scope ragpg._scope, p_ranking ragpg._ranking, p_k integer, p_expand text) IS 'The first p_k of a ranking with their text, expanded to parents, neighbours or whole documents. RG007.';
+
+CREATE FUNCTION ragpg._identifiers(p_text text) RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT COALESCE(array_agg(lower(found.token[1]) ORDER BY found.place), '{}'::text[]) AS "coalesce"
+    FROM regexp_matches(_identifiers.p_text, ('([[\:alnum:]_]+(?:[-_./:@+#~&=?%\\]+[[\:alnum:]_]+)+[+#]*|[[\:alnum:]]+[+#]+|[[\:alnum:]]*_[[\:alnum:]_]*'::text || '|(?<![[\:alnum:]])\.[[\:alpha:]][[\:alnum:]]*)'::text), 'g'::text) WITH ORDINALITY found(token, place)
+   WHERE ((length(found.token[1]) >= 2) AND (length(found.token[1]) <= 255));
+END;
+
+COMMENT ON FUNCTION ragpg._identifiers(p_text text) IS 'The identifiers of a text (error codes, versions, paths, addresses, C++, snake_case), whole and in lower case, in order.';
+
+CREATE FUNCTION ragpg._index_version(p_collection text, p_index_version bigint DEFAULT NULL::bigint, OUT collection_id bigint, OUT index_version_id bigint, OUT language text, OUT chunking jsonb, OUT embedding_provider text, OUT embedding_model text, OUT dimensions integer, OUT query_prefix text, OUT document_prefix text) RETURNS record
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    v_active bigint;
+begin
+    select collection.id, collection.language, collection.active_index_version_id
+    into collection_id, language, v_active
+    from ragpg.collection
+    where collection.name = p_collection;
+    if not found then
+        raise exception using
+            errcode = 'RG001',
+            message = format('there is no collection %L', p_collection),
+            hint = 'Names are case-sensitive; select name from ragpg.collection lists them, ragpg.create_collection makes one.';
+    end if;
+    index_version_id := coalesce(p_index_version, v_active);
+    select
+        version.chunking, version.embedding_provider, version.embedding_model, version.dimensions,
+        version.query_prefix, version.document_prefix
+    into chunking, embedding_provider, embedding_model, dimensions, query_prefix, document_prefix
+    from ragpg.index_version as version
+    where version.id = index_version_id and version.collection_id = _index_version.collection_id;
+    if not found then
+        raise exception using
+            errcode = 'RG004',
+            message = format('collection %L has no index version %s', p_collection, coalesce(index_version_id::text, 'that is active')),
+            hint = 'select * from ragpg.index_version lists them.';
+    end if;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._index_version(p_collection text, p_index_version bigint, OUT collection_id bigint, OUT index_version_id bigint, OUT language text, OUT chunking jsonb, OUT embedding_provider text, OUT embedding_model text, OUT dimensions integer, OUT query_prefix text, OUT document_prefix text) IS 'The collection and one of its index versions (the active one by default): chunking, embedding model, dimensions, prefixes. RG001, RG004.';
+
+CREATE FUNCTION ragpg._is_zero(p_embedding public.vector) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT (public.vector_norm(p_embedding) = (0)::double precision);
+END;
+
+COMMENT ON FUNCTION ragpg._is_zero(p_embedding public.vector) IS 'True for a vector of zeros, which has no direction and so no cosine.';
+
+CREATE FUNCTION ragpg._keyword_leg(p_scope ragpg._scope, p_terms ragpg._terms, p_limit integer) RETURNS ragpg._leg
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_count constant integer := coalesce(cardinality(p_terms.lexemes), 0);
+    v_all constant tsquery := ragpg._any_of(p_terms.lexemes);
+    v_candidates tsquery := v_all;
+    v_fresh boolean := false;
+    v_path text := 'every match';
+    v_used integer := 0;
+    v_matches bigint := 0;
+    v_threshold double precision;
+    v_leg ragpg._leg;
+begin
+    if v_count = 0 then
+        v_leg := row('{}', '{}', '{}', p_terms.degraded || 'keyword_empty'::text, jsonb_build_object('path', 'no searchable word'));
+        return v_leg;
+    end if;
+    if not p_terms.every_match then
+        v_fresh := p_scope.statistics_horizon is not null and exists (
+            select from ragpg.chunk
+            where chunk.index_version_id = p_scope.index_version_id and chunk.written_at >= p_scope.statistics_horizon
+        );
+        -- the rarest terms first, until the page is full: its last score is what any other chunk has to beat
+        loop
+            loop
+                v_used := v_used + 1;
+                v_matches := v_matches + p_terms.document_frequencies[v_used];
+                exit when v_used = v_count or v_matches >= p_limit;
+            end loop;
+            exit when v_used = v_count;
+            v_leg := ragpg._best_matches(p_scope, p_terms, ragpg._any_of(p_terms.lexemes[1:v_used]), false, p_limit);
+            exit when cardinality(v_leg.scores) >= p_limit;
+        end loop;
+        if v_used < v_count then
+            v_threshold := v_leg.scores[p_limit];
+            v_candidates := ragpg._sets_reaching(p_terms.queries, p_terms.bounds, v_threshold * (1 - 1e-9));
+            v_path := 'boolean threshold';
+        end if;
+    end if;
+    v_leg := ragpg._best_matches(p_scope, p_terms, v_candidates, v_fresh and v_candidates is distinct from v_all, p_limit);
+    v_leg.document_ids := coalesce(v_leg.document_ids, '{}');
+    v_leg.chunk_ids := coalesce(v_leg.chunk_ids, '{}');
+    v_leg.scores := coalesce(v_leg.scores, '{}');
+    v_leg.degraded := p_terms.degraded;
+    v_leg.detail := jsonb_build_object('path', v_path, 'threshold', v_threshold, 'candidates', v_candidates::text, 'fresh_chunks', v_fresh);
+    return v_leg;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._keyword_leg(p_scope ragpg._scope, p_terms ragpg._terms, p_limit integer) IS 'The best visible chunks by exact BM25. In a large collection only chunks that can reach the page are scored: those that hold a set of terms whose bounds add up to the score of the last place.';
+
+CREATE FUNCTION ragpg._keyword_scores(p_scope ragpg._scope, p_terms ragpg._terms, p_document_ids uuid[], p_chunk_ids uuid[]) RETURNS double precision[]
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    AS $_$
+declare
+    v_scores double precision[];
+begin
+    if p_terms.lexemes is null then
+        return array_fill(0::double precision, array[cardinality(p_chunk_ids)]);
+    end if;
+    execute
+        'select array_agg(coalesce(scored.score, 0) order by scored.place) from ('
+        '   select found.place, ' || ragpg._score_expression(cardinality(p_terms.lexemes)) || ' as score'
+        '   from ('
+        '     select item.place, chunk.content_tsv, $3 * (1 - $4 + $4 * chunk.lexeme_count / $5) as saturation'
+        '     from unnest($7, $8) with ordinality as item (document_id, id, place)'
+        '     left join ragpg.chunk on chunk.index_version_id = $6 and chunk.document_id = item.document_id and chunk.id = item.id'
+        '     offset 0'
+        '   ) as found'
+        ' ) as scored'
+    into v_scores
+    using
+        p_terms.weights, p_terms.queries, p_scope.bm25_k1, p_scope.bm25_b, p_terms.average_length,
+        p_scope.index_version_id, p_document_ids, p_chunk_ids;
+    return v_scores;
+end;
+$_$;
+
+COMMENT ON FUNCTION ragpg._keyword_scores(p_scope ragpg._scope, p_terms ragpg._terms, p_document_ids uuid[], p_chunk_ids uuid[]) IS 'The BM25 scores of the given chunks, in their order; 0 for one that holds no term.';
+
+CREATE FUNCTION ragpg._lexeme_count(p_tsv tsvector) RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT (COALESCE(sum(COALESCE(cardinality(word.positions), 1)), (0)::bigint))::integer AS "coalesce"
+    FROM unnest(_lexeme_count.p_tsv) word(lexeme, positions, weights);
+END;
+
+COMMENT ON FUNCTION ragpg._lexeme_count(p_tsv tsvector) IS 'The length of a chunk as BM25 takes it: the number of positions in its tsvector.';
+
+CREATE FUNCTION ragpg._may_choose_principals() RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL RESTRICTED
+    BEGIN ATOMIC
+ SELECT has_function_privilege(ragpg._caller(), 'ragpg._may_choose_principals()'::text, 'execute'::text) AS has_function_privilege;
+END;
+
+COMMENT ON FUNCTION ragpg._may_choose_principals() IS 'True where the caller may pass p_principals: the owner and every role granted trusted_reader. Being allowed to execute this function is the grant itself.';
+
+CREATE FUNCTION ragpg._milliseconds(p_from timestamp with time zone, p_to timestamp with time zone) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT (round((EXTRACT(epoch FROM (p_to - p_from)) * (1000)::numeric), 3))::double precision AS round;
+END;
+
+COMMENT ON FUNCTION ragpg._milliseconds(p_from timestamp with time zone, p_to timestamp with time zone) IS 'The time between two instants in milliseconds.';
+
+CREATE FUNCTION ragpg._nearest_exact(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer) RETURNS ragpg._leg
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_leg ragpg._leg;
+begin
+    select
+        coalesce(array_agg(nearest.document_id order by nearest.distance, nearest.id), '{}'),
+        coalesce(array_agg(nearest.id order by nearest.distance, nearest.id), '{}'),
+        coalesce(array_agg(nearest.distance order by nearest.distance, nearest.id), '{}')
+    into v_leg.document_ids, v_leg.chunk_ids, v_leg.scores
+    from (
+        select
+            chunk.document_id,
+            chunk.id,
+            -- + 0 keeps an approximate index from answering
+            ragpg._cosine_distance(embedding.embedding, p_embedding) + 0 as distance
+        from ragpg.document
+        join ragpg.chunk on chunk.document_id = document.id
+        join ragpg.embedding
+            on
+                embedding.index_version_id = chunk.index_version_id
+                and embedding.document_id = chunk.document_id
+                and embedding.chunk_id = chunk.id
+        where
+            chunk.index_version_id = p_scope.index_version_id
+            and embedding.index_version_id = p_scope.index_version_id
+            and document.collection_id = p_scope.collection_id and document.tenant_id = p_scope.tenant_id
+            and (p_scope.every_document or document.acl && p_scope.principals)
+            and (document.expires_at is null or document.expires_at > now())
+            and (p_scope.filter is null or document.metadata @@ p_scope.filter)
+            and (p_scope.chunk_filter is null or chunk.metadata @@ p_scope.chunk_filter)
+            and (p_scope.phrases is null or chunk.content_tsv @@ p_scope.phrases)
+            and (p_scope.exclusions is null or not chunk.content_tsv @@ p_scope.exclusions)
+        order by distance, chunk.id
+        limit p_limit
+    ) as nearest
+    -- a stored vector of zeros has no direction
+    where nearest.distance <> 'NaN';
+    return v_leg;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._nearest_exact(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer) IS 'The nearest visible chunks by comparing every one of them.';
+
+CREATE FUNCTION ragpg._nearest_hnsw(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer) RETURNS ragpg._leg
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET "hnsw.iterative_scan" TO 'relaxed_order'
+    SET "hnsw.ef_search" TO '400'
+    SET enable_sort TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $_$
+declare
+    v_leg ragpg._leg;
+    v_chunk_needed constant boolean := num_nonnulls(p_scope.chunk_filter, p_scope.phrases, p_scope.exclusions) > 0;
+begin
+    -- the type's length has to be in the text for the index to match; the page is sorted again, since relaxed order is only nearly so
+    execute format(
+        'select coalesce(array_agg(nearest.document_id order by nearest.distance, nearest.chunk_id), ''{}''),'
+        ' coalesce(array_agg(nearest.chunk_id order by nearest.distance, nearest.chunk_id), ''{}''),'
+        ' coalesce(array_agg(nearest.distance order by nearest.distance, nearest.chunk_id), ''{}'')'
+        ' from ('
+        '   select embedding.document_id, embedding.chunk_id,'
+        '     ragpg._cosine_distance(embedding.embedding::%1$I.halfvec(%2$s), $1) as distance'
+        '   from ragpg.embedding join ragpg.document on document.id = embedding.document_id %3$s'
+        '   where embedding.index_version_id = $2'
+        '     and document.collection_id = $3 and document.tenant_id = $4 and ($5 or document.acl && $6)'
+        '     and (document.expires_at is null or document.expires_at > now())'
+        '     and ($7 is null or document.metadata @@ $7) %4$s'
+        '   order by ragpg._cosine_distance(embedding.embedding::%1$I.halfvec(%2$s), $1)'
+        '   limit $12'
+        ' ) as nearest',
+        ragpg._vector_schema(),
+        p_scope.dimensions,
+        case when v_chunk_needed then
+            'join ragpg.chunk on chunk.index_version_id = $2 and chunk.document_id = embedding.document_id and chunk.id = embedding.chunk_id'
+        end,
+        case when v_chunk_needed then
+            'and ($8 is null or chunk.metadata @@ $8) and ($9 is null or chunk.content_tsv @@ $9)'
+            ' and ($10 is null or not chunk.content_tsv @@ $10) and $11 = $2'
+        else
+            'and $8 is null and $9 is null and $10 is null and $11 = $2'
+        end
+    )
+    into v_leg.document_ids, v_leg.chunk_ids, v_leg.scores
+    using
+        p_embedding, p_scope.index_version_id, p_scope.collection_id, p_scope.tenant_id, p_scope.every_document,
+        p_scope.principals, p_scope.filter, p_scope.chunk_filter, p_scope.phrases, p_scope.exclusions,
+        p_scope.index_version_id, p_limit;
+    return v_leg;
+end;
+$_$;
+
+COMMENT ON FUNCTION ragpg._nearest_hnsw(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer) IS 'The nearest visible chunks by walking the HNSW graph until the page is full, then sorted by true distance.';
+
+CREATE FUNCTION ragpg._normalise(p_text text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT
+         CASE
+             WHEN (octet_length(p_text) = length(p_text)) THEN p_text
+             ELSE NORMALIZE(p_text, NFKC)
+         END AS "normalize";
+END;
+
+COMMENT ON FUNCTION ragpg._normalise(p_text text) IS 'The text in Unicode normal form KC, so that full-width letters, ligatures and combining marks match their plain forms.';
+
+CREATE FUNCTION ragpg._open_search(p_collection text, p_index_version bigint, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath) RETURNS ragpg._scope
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    v_scope ragpg._scope;
+    v_version record;
+begin
+    v_version := ragpg._index_version(p_collection, p_index_version);
+    v_scope.collection_id := v_version.collection_id;
+    v_scope.index_version_id := v_version.index_version_id;
+    v_scope.dimensions := v_version.dimensions;
+    v_scope.model_key := format('%s:%s:%s', v_version.embedding_provider, v_version.embedding_model, v_version.dimensions);
+    v_scope.query_prefix := v_version.query_prefix;
+    select
+        collection.bm25_k1, collection.bm25_b, version.chunk_count, version.average_length, version.statistics_horizon,
+        version.statistics_k1 = collection.bm25_k1 and version.statistics_b = collection.bm25_b
+    into
+        v_scope.bm25_k1, v_scope.bm25_b, v_scope.chunk_count, v_scope.average_length, v_scope.statistics_horizon,
+        v_scope.bounds_valid
+    from ragpg.collection
+    join ragpg.index_version as version on version.collection_id = collection.id
+    where collection.id = v_version.collection_id and version.id = v_version.index_version_id;
+
+    v_scope.principals := ragpg._principals(p_principals);
+    v_scope.every_document := '*' = any (v_scope.principals);
+    v_scope.tenant_id := coalesce(p_tenant_id, ragpg._current_tenant_id());
+    v_scope.filter := ragpg._predicate(p_filter, 'p_filter');
+    v_scope.chunk_filter := ragpg._predicate(p_chunk_filter, 'p_chunk_filter');
+    return v_scope;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._open_search(p_collection text, p_index_version bigint, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath) IS 'Checks who asks and what for, and collects what every step of the search needs. RG001, RG004, RG006, RG009.';
+
+CREATE FUNCTION ragpg._parse_query(p_configs text[], p_query text, OUT o_lexemes text[], OUT o_counts integer[], OUT o_phrases tsquery, OUT o_exclusions tsquery) RETURNS record
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_excluded constant text := '(?:^|(?<=\s))-("[^"]+"|[^\s"-][^\s"]*)';
+    v_rest text := regexp_replace(coalesce(p_query, ''), v_excluded, ' ', 'g');
+    v_found text;
+    v_one tsquery;
+begin
+    select array_agg(term.lexeme order by term.lexeme), array_agg(term.occurrences order by term.lexeme)
+    into o_lexemes, o_counts
+    from (
+        select word.lexeme, max(coalesce(cardinality(word.positions), 1)) as occurrences
+        from unnest(p_configs) as config (name)
+        cross join lateral unnest(ragpg._analyze(config.name::regconfig, v_rest)) as word
+        group by word.lexeme
+    ) as term;
+
+    for v_found in select found[1] from regexp_matches(v_rest, '"([^"]+)"', 'g') as found loop
+        v_one := ragpg._phrase_in(p_configs, v_found);
+        o_phrases := case when o_phrases is null then v_one when v_one is null then o_phrases else o_phrases && v_one end;
+    end loop;
+    for v_found in select found[1] from regexp_matches(coalesce(p_query, ''), v_excluded, 'g') as found loop
+        v_one := ragpg._phrase_in(p_configs, v_found);
+        o_exclusions := case when o_exclusions is null then v_one when v_one is null then o_exclusions else o_exclusions || v_one end;
+    end loop;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._parse_query(p_configs text[], p_query text, OUT o_lexemes text[], OUT o_counts integer[], OUT o_phrases tsquery, OUT o_exclusions tsquery) IS 'A person''s query taken apart: its lexemes with their counts (in every language in use), the "quoted phrases" that a chunk must hold, the -exclusions it must not.';
+
+CREATE FUNCTION ragpg._pending_chunks(p_collection text, p_limit integer DEFAULT 500, p_index_version bigint DEFAULT NULL::bigint) RETURNS TABLE(document_id uuid, chunk_id uuid, heading text, content text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    v_version record := ragpg._index_version(p_collection, p_index_version);
+begin
+    return query
+    select chunk.document_id, chunk.id, chunk.heading, chunk.content
+    from ragpg.document
+    join ragpg.chunk on chunk.document_id = document.id
+    where
+        document.collection_id = v_version.collection_id
+        and document.indexed_at is null
+        and chunk.index_version_id = v_version.index_version_id
+        and v_version.dimensions is not null
+        and not exists (
+            select from ragpg.embedding
+            where
+                embedding.index_version_id = chunk.index_version_id
+                and embedding.document_id = chunk.document_id
+                and embedding.chunk_id = chunk.id
+        )
+    order by chunk.document_id, chunk.ordinal
+    limit p_limit;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._pending_chunks(p_collection text, p_limit integer, p_index_version bigint) IS 'Chunks that wait for their vector. RG001, RG004.';
+
+CREATE FUNCTION ragpg._phrase(p_config regconfig, p_text text) RETURNS tsquery
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_text text := ragpg._normalise(p_text);
+    v_words tsvector;
+    v_run text;
+    v_phrase tsquery;
+    v_query tsquery;
+    v_previous integer;
+    v_item record;
+begin
+    v_words := to_tsvector(p_config, ragpg._plain_words(regexp_replace(v_text, ragpg._spaceless(), ' ', 'g')));
+    for v_item in
+        select position.place, ragpg._any_of(array_agg(word.lexeme)) as query
+        from unnest(v_words) as word
+        cross join lateral unnest(word.positions) as position (place)
+        group by position.place
+        order by position.place
+    loop
+        v_query := case
+            when v_query is null then v_item.query
+            else tsquery_phrase(v_query, v_item.query, v_item.place - v_previous)
+        end;
+        v_previous := v_item.place;
+    end loop;
+    for v_run in
+        select run.letters[1]
+        from regexp_matches(v_text, '(' || ragpg._spaceless() || ')', 'g') as run (letters)
+    loop
+        v_phrase := null;
+        for v_item in
+            select ragpg._any_of(array[gram.lexeme]) as query
+            from unnest(ragpg._bigrams(v_run)) with ordinality as gram (lexeme, place)
+            order by gram.place
+        loop
+            v_phrase := case when v_phrase is null then v_item.query else tsquery_phrase(v_phrase, v_item.query, 1) end;
+        end loop;
+        v_query := case when v_query is null then v_phrase else v_query && v_phrase end;
+    end loop;
+    return v_query;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._phrase(p_config regconfig, p_text text) IS 'The tsquery that finds the words of a text next to each other, analysed as documents are. Null where the text holds no searchable word.';
+
+CREATE FUNCTION ragpg._phrase_in(p_configs text[], p_text text) RETURNS tsquery
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_query tsquery;
+    v_one tsquery;
+    v_config text;
+begin
+    foreach v_config in array p_configs loop
+        v_one := ragpg._phrase(v_config::regconfig, p_text);
+        v_query := case when v_query is null then v_one when v_one is null then v_query else v_query || v_one end;
+    end loop;
+    return v_query;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._phrase_in(p_configs text[], p_text text) IS 'The phrase as a tsquery, analysed in any of the languages in use.';
+
+CREATE FUNCTION ragpg._plain_words(p_text text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT regexp_replace(translate(p_text, '-_./:@+#~&=?%\<>'::text, '                '::text), '([[\:alnum:]]{255})(?=[[\:alnum:]])'::text, '\1 '::text, 'g'::text) AS regexp_replace;
+END;
+
+COMMENT ON FUNCTION ragpg._plain_words(p_text text) IS 'The text with every character that Postgres'' parser treats specially replaced by a space, and words over 255 characters cut.';
+
+CREATE FUNCTION ragpg._positioned_lexemes(p_lexemes text[]) RETURNS tsvector
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT (COALESCE(string_agg(entry.lexeme, ' '::text), ''::text))::tsvector AS "coalesce"
+    FROM ( SELECT (((''''::text || replace(replace(item.lexeme, '\'::text, '\\'::text), ''''::text, ''''''::text)) || ''':'::text) || string_agg((LEAST(item.place, (16383)::bigint))::text, ','::text ORDER BY item.place)) AS lexeme
+            FROM unnest(_positioned_lexemes.p_lexemes) WITH ORDINALITY item(lexeme, place)
+           WHERE (item.lexeme <> ''::text)
+           GROUP BY item.lexeme) entry;
+END;
+
+COMMENT ON FUNCTION ragpg._positioned_lexemes(p_lexemes text[]) IS 'A tsvector of the given lexemes, taken as they are (no stemming), each at the positions where it stands in the array.';
+
+CREATE FUNCTION ragpg._predicate(p_path jsonpath, p_name text) RETURNS jsonpath
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+begin
+    if p_path is null then
+        return null;
+    end if;
+    -- a path that selects instead of asking yields no boolean, and as a filter would silently match nothing
+    perform jsonb_path_match('{}', p_path);
+    return p_path;
+exception
+    when singleton_sql_json_item_required then
+        raise exception using
+            errcode = 'RG009',
+            message = format('%s is not a predicate: %s', p_name, p_path),
+            hint = 'Write a condition, such as ''$.year >= 2024 && $.product == "ProMax"''; turn ''$.a ? (@ > 1)'' into ''$.a > 1''.';
+    when others then
+        raise exception using
+            errcode = 'RG009',
+            message = format('%s can''t be evaluated: %s', p_name, sqlerrm),
+            hint = 'Write a condition without variables, such as ''$.year >= 2024''.';
+end;
+$_$;
+
+COMMENT ON FUNCTION ragpg._predicate(p_path jsonpath, p_name text) IS 'The jsonpath itself, after a check that it is a condition. RG009.';
+
+CREATE FUNCTION ragpg._principals(p_principals text[]) RETURNS text[]
+    LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if p_principals is null then
+        return ragpg._current_principals();
+    end if;
+    if not ragpg._may_choose_principals() then
+        raise exception using
+            errcode = 'RG006',
+            message = format('role %I may not pass p_principals', ragpg._caller()),
+            hint = 'Set ragpg.principals in the session, or let the owner run ragpg.grant_access(role, ''trusted_reader'').';
+    end if;
+    if '*' = any (p_principals) and not ragpg._caller_is_owner() then
+        raise exception using
+            errcode = 'RG006',
+            message = format('role %I may not pass the principal *', ragpg._caller()),
+            hint = 'Only the owner of schema ragpg may read every document of a tenant.';
+    end if;
+    return array(select distinct item from unnest(p_principals || array['public']) as item where item is not null);
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._principals(p_principals text[]) IS 'The principals a search runs with: those given, if the caller may give any (RG006), else the session''s. public is always one of them.';
+
+CREATE FUNCTION ragpg._score_expression(p_terms integer) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT string_agg(format(('$1[%1$s] * (1 - found.saturation / (found.saturation + least(round(1 / (1.6449340668482264 * (1 - '::text || 'ts_rank(''{1,1,1,1}'', found.content_tsv, $2[%1$s])::double precision)) - 0.5), 255)))'::text), item.place), ' + '::text ORDER BY item.place) AS string_agg
+    FROM generate_series(1, _score_expression.p_terms) item(place);
+END;
+
+COMMENT ON FUNCTION ragpg._score_expression(p_terms integer) IS 'The SQL expression for the BM25 score of a chunk over n terms; $1 are the weights, $2 the terms as tsquery.';
+
+CREATE FUNCTION ragpg._search(p_scope ragpg._scope, p_mode text, p_query text, p_embedding public.vector, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer) RETURNS ragpg._ranking
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    v_feedback_hits constant integer := 3;
+    v_feedback_weight constant double precision := 0.6;
+    -- a single leg keeps its own score
+    v_fusion constant text := case p_mode when 'hybrid' then p_fusion else p_mode end;
+    v_started constant timestamptz := clock_timestamp();
+    v_analysed timestamptz;
+    v_keyword_done timestamptz;
+    v_vector_done timestamptz;
+    v_scope ragpg._scope := p_scope;
+    v_query record;
+    v_embedding ragpg.embedding.embedding%type;
+    v_terms ragpg._terms;
+    v_keyword ragpg._leg;
+    v_vector ragpg._leg;
+    v_ranking ragpg._ranking;
+    v_degraded text[] := '{}';
+begin
+    if p_fusion is null or p_fusion not in ('rrf', 'score') then
+        raise exception using
+            errcode = 'RG007', message = format('p_fusion is %L; it must be rrf or score', p_fusion);
+    end if;
+    if p_feedback is null or p_feedback < 0 then
+        raise exception using errcode = 'RG007', message = format('p_feedback is %s; it must be 0 or more', coalesce(p_feedback::text, 'null'));
+    end if;
+    v_embedding := ragpg._check_embedding(p_scope, p_embedding);
+    v_query := ragpg._parse_query(ragpg._configs(p_scope.collection_id), p_query);
+    v_scope.phrases := v_query.o_phrases;
+    v_scope.exclusions := v_query.o_exclusions;
+    if v_embedding is null and p_mode <> 'vector' and not coalesce(p_query, '') ~ '[[\:alnum:]]' then
+        raise exception using
+            errcode = 'RG008',
+            message = 'the query holds no word to search for',
+            hint = 'Give some words, or an embedding.';
+    end if;
+    v_analysed := clock_timestamp();
+
+    if p_mode in ('hybrid', 'keyword') then
+        v_terms := ragpg._terms_of(v_scope, v_query.o_lexemes, v_query.o_counts);
+        v_keyword := ragpg._keyword_leg(v_scope, v_terms, p_candidate_k);
+    end if;
+    v_keyword_done := clock_timestamp();
+
+    if p_mode in ('hybrid', 'vector') then
+        if v_embedding is null and v_scope.dimensions is not null and p_query is not null then
+            v_embedding := ragpg._cached_query(v_scope, p_query);
+            if v_embedding is null and cardinality(v_keyword.chunk_ids) > 0 then
+                v_embedding := ragpg._centroid(
+                    v_scope, v_keyword.document_ids[:v_feedback_hits], v_keyword.chunk_ids[:v_feedback_hits],
+                    v_keyword.scores[:v_feedback_hits]
+                );
+                if v_embedding is not null then
+                    v_degraded := v_degraded || 'query_embedding_from_feedback'::text;
+                end if;
+            end if;
+        end if;
+        v_vector := ragpg._vector_leg(v_scope, v_embedding, p_candidate_k);
+    end if;
+    v_vector_done := clock_timestamp();
+
+    v_ranking := ragpg._fuse(v_scope, v_terms, v_embedding, v_keyword, v_vector, v_fusion, p_rrf_k, p_vector_weight, p_keyword_weight);
+    if p_feedback > 0 and p_embedding is not null and p_mode = 'hybrid' and v_ranking.chunk_ids is not null then
+        -- Rocchio: the query moves towards what its first hits have in common
+        v_embedding := ragpg._weighted_sum(
+            array[
+                v_embedding,
+                ragpg._centroid(
+                    v_scope, v_ranking.document_ids[:p_feedback], v_ranking.chunk_ids[:p_feedback],
+                    array_fill(1::double precision, array[least(p_feedback, cardinality(v_ranking.chunk_ids))])
+                )
+            ],
+            array[1, v_feedback_weight]
+        );
+        v_vector := ragpg._vector_leg(v_scope, v_embedding, p_candidate_k);
+        v_ranking := ragpg._fuse(v_scope, v_terms, v_embedding, v_keyword, v_vector, v_fusion, p_rrf_k, p_vector_weight, p_keyword_weight);
+    end if;
+
+    v_ranking.degraded := array(
+        select distinct reason
+        from unnest(v_degraded || coalesce(v_keyword.degraded, '{}') || coalesce(v_vector.degraded, '{}')) as reason
+        order by reason
+    );
+    v_ranking.detail := jsonb_build_object(
+        'keyword', v_keyword.detail,
+        'vector', v_vector.detail,
+        'phrases', v_scope.phrases::text,
+        'exclusions', v_scope.exclusions::text,
+        'terms', (
+            select jsonb_agg(jsonb_build_object('lexeme', term.lexeme, 'document_frequency', term.df, 'idf', term.idf))
+            from unnest(v_terms.lexemes, v_terms.document_frequencies, v_terms.idfs) as term (lexeme, df, idf)
+        ),
+        'timings_ms', jsonb_build_object(
+            'analyse', ragpg._milliseconds(v_started, v_analysed),
+            'keyword', ragpg._milliseconds(v_analysed, v_keyword_done),
+            'vector', ragpg._milliseconds(v_keyword_done, v_vector_done),
+            'fuse', ragpg._milliseconds(v_vector_done, clock_timestamp())
+        )
+    );
+    return v_ranking;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._search(p_scope ragpg._scope, p_mode text, p_query text, p_embedding public.vector, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer) IS 'One search, from the query to a ranking without text: analyse, both legs, fuse, feedback. RG005, RG007, RG008.';
+
+CREATE FUNCTION ragpg._set_embeddings(p_collection text, p_document_ids uuid[], p_chunk_ids uuid[], p_embeddings public.vector[], p_index_version bigint DEFAULT NULL::bigint) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    v_version record := ragpg._index_version(p_collection, p_index_version);
+    v_count integer;
+begin
+    if cardinality(p_document_ids) <> cardinality(p_chunk_ids) or cardinality(p_chunk_ids) <> cardinality(p_embeddings) then
+        raise exception using errcode = 'RG007', message = 'the three arrays differ in length';
+    end if;
+    perform ragpg._check_dimensions(p_embeddings, v_version.dimensions, v_version.index_version_id);
+    -- by id, so that two writers never wait for each other in a circle
+    perform 1 from ragpg.document where id = any (p_document_ids) order by id for update;
+    insert into ragpg.embedding (index_version_id, document_id, chunk_id, embedding)
+    select chunk.index_version_id, chunk.document_id, chunk.id, ragpg._to_halfvec(given.embedding)
+    from unnest(p_document_ids, p_chunk_ids, p_embeddings) as given (document_id, chunk_id, embedding)
+    -- a chunk that was edited away meanwhile is simply not there any more
+    join ragpg.chunk
+        on
+            chunk.index_version_id = v_version.index_version_id
+            and chunk.document_id = given.document_id
+            and chunk.id = given.chunk_id
+    on conflict (index_version_id, document_id, chunk_id) do update set embedding = excluded.embedding;
+    get diagnostics v_count = row_count;
+    update ragpg.document
+    set indexed_at = clock.now
+    from (select clock_timestamp() as now) as clock
+    where
+        document.id = any (p_document_ids) and document.indexed_at is null
+        and not exists (
+            select from ragpg.chunk
+            where
+                chunk.index_version_id = v_version.index_version_id
+                and chunk.document_id = document.id
+                and not exists (
+                    select from ragpg.embedding
+                    where
+                        embedding.index_version_id = chunk.index_version_id
+                        and embedding.document_id = chunk.document_id
+                        and embedding.chunk_id = chunk.id
+                )
+        );
+    return v_count;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._set_embeddings(p_collection text, p_document_ids uuid[], p_chunk_ids uuid[], p_embeddings public.vector[], p_index_version bigint) IS 'Stores the vectors of chunks that waited for them; returns how many were stored. RG001, RG004, RG005, RG007.';
+
+CREATE FUNCTION ragpg._sets_reaching(p_queries tsquery[], p_bounds double precision[], p_threshold double precision) RETURNS tsquery
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_subset_terms constant integer := 8;
+    v_count constant integer := cardinality(p_bounds);
+    v_masks integer[] := '{}';
+    v_query tsquery;
+    v_and tsquery;
+    v_sum double precision;
+    v_mask integer;
+    v_kept integer;
+    v_item record;
+begin
+    if v_count > v_subset_terms then
+        -- MaxScore: the terms whose bounds together stay under the threshold can't carry a chunk alone, so one of the others is in it
+        v_sum := 0;
+        for v_item in
+            select term.query, term.bound
+            from unnest(p_queries, p_bounds) as term (query, bound)
+            order by term.bound
+        loop
+            v_sum := v_sum + v_item.bound;
+            if v_sum >= p_threshold then
+                v_query := case when v_query is null then v_item.query else v_query || v_item.query end;
+            end if;
+        end loop;
+        return v_query;
+    end if;
+
+    -- all the smallest sets of terms whose bounds reach the threshold, few terms first: a set that holds a kept one adds nothing
+    for v_mask in
+        select mask.bits
+        from generate_series(1, (1 << v_count) - 1) as mask (bits)
+        order by bit_count(mask.bits::bit(8)), mask.bits
+    loop
+        continue when exists (select from unnest(v_masks) as kept (bits) where kept.bits & v_mask = kept.bits);
+        v_sum := 0;
+        v_and := null;
+        for v_kept in 1 .. v_count loop
+            if v_mask & (1 << (v_kept - 1)) <> 0 then
+                v_sum := v_sum + p_bounds[v_kept];
+                v_and := case when v_and is null then p_queries[v_kept] else v_and && p_queries[v_kept] end;
+            end if;
+        end loop;
+        if v_sum >= p_threshold then
+            v_masks := v_masks || v_mask;
+            v_query := case when v_query is null then v_and else v_query || v_and end;
+        end if;
+    end loop;
+    return v_query;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._sets_reaching(p_queries tsquery[], p_bounds double precision[], p_threshold double precision) IS 'The tsquery that every chunk matches whose score can reach the threshold: an OR of the minimal sets of terms whose bounds add up to it.';
+
+CREATE FUNCTION ragpg._split_text(p_content text) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+    v_target constant integer := 1500;
+begin
+    return (
+        select jsonb_agg(jsonb_build_object('char_start', part.char_start, 'char_end', part.char_end) order by part.char_start)
+        from (
+            -- neighbouring pieces that begin in the same stretch of the text make one chunk
+            select
+                min(piece.char_start) as char_start,
+                max(piece.char_start + length(rtrim(piece.text, E' \t\r\n'))) as char_end
+            from (
+                select
+                    cut.text,
+                    sum(length(cut.text)) over (order by line.place, cut.place) - length(cut.text) as char_start
+                from string_to_table(p_content, E'\n') with ordinality as line (text, place)
+                cross join lateral (
+                    -- with the newline that string_to_table took; a line over the target is cut between words
+                    select found.text[1] as text, found.place
+                    from regexp_matches(line.text || E'\n', '(.{1,1500}(?:\s+|$)|\S{1500})', 'g') with ordinality as found (text, place)
+                ) as cut
+            ) as piece
+            where piece.text ~ '\S'
+            group by piece.char_start / v_target
+        ) as part
+    );
+end;
+$_$;
+
+COMMENT ON FUNCTION ragpg._split_text(p_content text) IS 'A plain split into ranges of about 1,500 characters between lines, or words where a line is longer: for callers who have only SQL.';
+
+CREATE FUNCTION ragpg._terms_of(p_scope ragpg._scope, p_lexemes text[], p_counts integer[]) RETURNS ragpg._terms
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET jit TO 'off'
+    AS $$
+declare
+    -- under this many chunks every number is counted live, so that a score equals the formula exactly
+    v_live_limit constant integer := 10000;
+    v_considered constant integer := 512;
+    v_term_limit constant integer := 64;
+    v_lexemes text[] := p_lexemes;
+    v_counts integer[] := p_counts;
+    v_total bigint;
+    v_degraded text[] := '{}';
+    v_terms ragpg._terms;
+begin
+    if cardinality(v_lexemes) > v_considered then
+        v_degraded := array['term_cap'];
+        select array_agg(item.lexeme order by item.place), array_agg(item.occurrences order by item.place)
+        into v_lexemes, v_counts
+        from (
+            select *, row_number() over (order by term.occurrences desc, length(term.lexeme) desc, term.lexeme) as place
+            from unnest(v_lexemes, v_counts) as term (lexeme, occurrences)
+        ) as item
+        where item.place <= v_considered;
+    end if;
+
+    if p_scope.chunk_count is null or p_scope.chunk_count <= 2 * v_live_limit then
+        select count(*), sum(sample.lexeme_count)
+        into v_terms.chunk_count, v_total
+        from (
+            select chunk.lexeme_count
+            from ragpg.chunk
+            where chunk.index_version_id = p_scope.index_version_id
+            limit v_live_limit + 1
+        ) as sample;
+    end if;
+    if v_terms.chunk_count <= v_live_limit then
+        v_terms.average_length := greatest(v_total::double precision / greatest(v_terms.chunk_count, 1), 1);
+        v_terms.every_match := true;
+    elsif p_scope.chunk_count is not null then
+        v_terms.chunk_count := p_scope.chunk_count;
+        v_terms.average_length := p_scope.average_length;
+        v_terms.every_match := false;
+    else
+        -- large, and never analysed: correct, but every match has to be scored
+        v_degraded := v_degraded || 'stale_statistics'::text;
+        v_terms.every_match := true;
+        select count(*), greatest(avg(chunk.lexeme_count), 1)
+        into v_terms.chunk_count, v_terms.average_length
+        from ragpg.chunk
+        where chunk.index_version_id = p_scope.index_version_id;
+    end if;
+
+    select
+        array_agg(item.lexeme order by item.df, item.lexeme),
+        array_agg(item.query order by item.df, item.lexeme),
+        array_agg(item.df order by item.df, item.lexeme),
+        array_agg(item.idf order by item.df, item.lexeme),
+        array_agg(item.weight order by item.df, item.lexeme),
+        array_agg(item.weight * item.largest order by item.df, item.lexeme)
+    into v_terms.lexemes, v_terms.queries, v_terms.document_frequencies, v_terms.idfs, v_terms.weights, v_terms.bounds
+    from (
+        select
+            ranked.*,
+            ranked.occurrences * ranked.idf * (p_scope.bm25_k1 + 1) as weight
+        from (
+            select
+                known.*,
+                -- Robertson and Spärck Jones' idf with 1 added inside the logarithm, so that it is never negative (as in Lucene)
+                ln(1 + (greatest(v_terms.chunk_count, known.df) - known.df + 0.5) / (known.df + 0.5)) as idf,
+                row_number() over (order by known.df, known.lexeme) as place
+            from (
+                select
+                    term.lexeme,
+                    term.occurrences,
+                    query.query,
+                    coalesce(
+                        case when not v_terms.every_match then statistic.document_frequency end,
+                        (
+                            select count(*) from ragpg.chunk
+                            where chunk.index_version_id = p_scope.index_version_id and chunk.content_tsv @@ query.query
+                        )
+                    ) as df,
+                    case
+                        when p_scope.bounds_valid and statistic.max_impact is not null then statistic.max_impact
+                        else 1
+                    end as largest
+                from unnest(v_lexemes, v_counts) as term (lexeme, occurrences)
+                cross join lateral (select ragpg._any_of(array[term.lexeme]) as query) as query
+                left join ragpg.lexeme_stat as statistic
+                    on statistic.index_version_id = p_scope.index_version_id and statistic.lexeme = term.lexeme
+            ) as known
+            where known.df > 0
+        ) as ranked
+        where ranked.place <= v_term_limit
+    ) as item;
+
+    if cardinality(v_lexemes) > v_term_limit and cardinality(v_terms.lexemes) = v_term_limit and v_degraded = '{}' then
+        v_degraded := v_degraded || 'term_cap'::text;
+    end if;
+    v_terms.degraded := v_degraded;
+    return v_terms;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._terms_of(p_scope ragpg._scope, p_lexemes text[], p_counts integer[]) IS 'The query''s lexemes with document frequency, idf, weight and bound, rarest first. Frequencies are counted live in small collections and for lexemes without statistics; of a very long query the rarest 64 terms are kept (term_cap).';
+
+CREATE FUNCTION ragpg._to_halfvec(p_embedding public.vector) RETURNS public.halfvec
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT (p_embedding)::public.halfvec AS p_embedding;
+END;
+
+COMMENT ON FUNCTION ragpg._to_halfvec(p_embedding public.vector) IS 'The vector in half precision, as it is stored.';
+
+CREATE FUNCTION ragpg._to_vector(p_embedding public.halfvec) RETURNS public.vector
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT (p_embedding)::public.vector AS p_embedding;
+END;
+
+COMMENT ON FUNCTION ragpg._to_vector(p_embedding public.halfvec) IS 'The stored half-precision vector in single precision.';
+
+CREATE FUNCTION ragpg._vector_leg(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer) RETURNS ragpg._leg
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    v_hnsw_dimensions constant integer := 4000;
+    v_total bigint;
+    v_cap integer;
+    v_visible integer;
+    v_path text := 'exact';
+    v_leg ragpg._leg;
+    v_degraded text[] := '{}';
+begin
+    if p_embedding is null then
+        v_leg := row('{}', '{}', '{}', array['no_query_embedding'], jsonb_build_object('path', 'no query embedding'));
+        return v_leg;
+    end if;
+    v_total := greatest(
+        p_scope.chunk_count,
+        (select class.reltuples::bigint from pg_class as class
+            where class.oid = to_regclass(format('ragpg.%I', 'chunk_v' || p_scope.index_version_id)))
+    );
+    -- exact costs in proportion to what is visible, HNSW to how much it has to skip: they meet near the root of the product
+    v_cap := least(greatest(10000, ceil(sqrt(400.0 * greatest(v_total, 0)))), 100000);
+    v_visible := ragpg._count_visible(p_scope, v_cap + 1);
+    if v_visible <= v_cap or p_scope.dimensions > v_hnsw_dimensions then
+        v_leg := ragpg._nearest_exact(p_scope, p_embedding, p_limit);
+    else
+        v_path := 'hnsw';
+        v_leg := ragpg._nearest_hnsw(p_scope, p_embedding, p_limit);
+        if cardinality(v_leg.chunk_ids) < p_limit then
+            v_path := 'exact, after a short page from hnsw';
+            v_degraded := array['exact_fallback'];
+            v_leg := ragpg._nearest_exact(p_scope, p_embedding, p_limit);
+        end if;
+    end if;
+    if exists (
+        select from ragpg.document
+        where
+            document.collection_id = p_scope.collection_id and document.indexed_at is null
+            and document.tenant_id = p_scope.tenant_id
+            and (p_scope.every_document or document.acl && p_scope.principals)
+            and (document.expires_at is null or document.expires_at > now())
+    ) then
+        v_degraded := v_degraded || 'stale_embeddings'::text;
+    end if;
+    v_leg.degraded := v_degraded;
+    v_leg.detail := jsonb_build_object(
+        'path', v_path, 'visible_chunks', least(v_visible, v_cap), 'visible_is_capped', v_visible > v_cap, 'exact_up_to', v_cap
+    );
+    return v_leg;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._vector_leg(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer) IS 'The nearest visible chunks: exact where the caller may see few, HNSW where many, exact again where HNSW came back short. The choice is by counting, never by a guess.';
+
+CREATE FUNCTION ragpg._vector_schema() RETURNS name
+    LANGUAGE sql STABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT namespace.nspname
+    FROM (pg_extension extension
+      JOIN pg_namespace namespace ON ((namespace.oid = extension.extnamespace)))
+   WHERE (extension.extname = 'vector'::name);
+END;
+
+COMMENT ON FUNCTION ragpg._vector_schema() IS 'The schema that pgvector lives in, wherever it was put.';
+
+CREATE FUNCTION ragpg._weighted_sum(p_embeddings public.halfvec[], p_weights double precision[]) RETURNS public.halfvec
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT ((array_agg(axis.value ORDER BY axis.place))::real[])::public.halfvec AS array_agg
+    FROM ( SELECT component.place,
+             sum(((item.weight * component.value) / GREATEST(public.l2_norm(item.embedding), (0.000000000001)::double precision))) AS value
+            FROM (UNNEST(_weighted_sum.p_embeddings, _weighted_sum.p_weights) item(embedding, weight)
+              CROSS JOIN LATERAL unnest((item.embedding)::real[]) WITH ORDINALITY component(value, place))
+           GROUP BY component.place) axis;
+END;
+
+COMMENT ON FUNCTION ragpg._weighted_sum(p_embeddings public.halfvec[], p_weights double precision[]) IS 'The sum of the vectors'' directions, each times its weight. Null for no vector.';
+
+CREATE FUNCTION ragpg._word_parts(p_text text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT COALESCE(string_agg(regexp_replace(regexp_replace(found.token[1], '([[\:lower:]])([[\:upper:]])'::text, '\1 \2'::text, 'g'::text), '([[\:alpha:]])(?=[0-9])|([0-9])(?=[[\:alpha:]])'::text, '\1\2 '::text, 'g'::text), ' '::text ORDER BY found.place), ''::text) AS "coalesce"
+    FROM regexp_matches(_word_parts.p_text, '([[\:alnum:]]*(?:[[\:lower:]][[\:upper:]]|[[\:alpha:]][0-9]|[0-9][[\:alpha:]])[[\:alnum:]]*)'::text, 'g'::text) WITH ORDINALITY found(token, place)
+   WHERE (length(found.token[1]) <= 255);
+END;
+
+COMMENT ON FUNCTION ragpg._word_parts(p_text text) IS 'The parts of words written in CamelCase or of letters and digits together (getUserName: get User Name, SKU12: SKU 12), as one text.';
+
+CREATE FUNCTION ragpg._write_chunks(p_index_version bigint, p_document_id uuid, p_language text, p_language_changed boolean, p_rows ragpg.chunk[], p_embeddings public.vector[], p_dimensions integer, OUT o_written integer, OUT o_deleted integer, OUT o_embedded integer) RETURNS record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    v_config constant regconfig := p_language::regconfig;
+    v_written_at timestamptz;
+    v_count integer;
+begin
+    o_written := 0;
+    o_deleted := 0;
+    o_embedded := 0;
+    if p_rows is null and not p_language_changed then
+        return;
+    end if;
+    if p_embeddings is not null and cardinality(p_embeddings) <> coalesce(cardinality(p_rows), 0) then
+        raise exception using
+            errcode = 'RG007',
+            message = format('%s embeddings for %s chunks', cardinality(p_embeddings), coalesce(cardinality(p_rows), 0)),
+            hint = 'p_embeddings has one element a chunk; NULL keeps the vector the chunk already has.';
+    end if;
+    perform ragpg._check_dimensions(p_embeddings, p_dimensions, p_index_version);
+    perform ragpg._announce_write(p_index_version);
+    v_written_at := clock_timestamp();
+
+    if p_rows is not null then
+        delete from ragpg.chunk
+        where
+            chunk.index_version_id = p_index_version and chunk.document_id = p_document_id
+            and not exists (select from unnest(p_rows) as given where given.id = chunk.id);
+        get diagnostics o_deleted = row_count;
+
+        -- under another heading the text means something else to the model
+        delete from ragpg.embedding
+        using unnest(p_rows) as given, ragpg.chunk
+        where
+            embedding.index_version_id = p_index_version and embedding.document_id = p_document_id and embedding.chunk_id = given.id
+            and chunk.index_version_id = p_index_version and chunk.document_id = p_document_id and chunk.id = given.id
+            and chunk.heading <> given.heading;
+
+        -- after an edit further up, most chunks have only moved: that touches no index
+        update ragpg.chunk
+        set
+            ordinal = given.ordinal, section_path = given.section_path, kind = given.kind,
+            char_start = given.char_start, char_end = given.char_end,
+            parent_start = given.parent_start, parent_end = given.parent_end,
+            page_start = given.page_start, page_end = given.page_end,
+            token_count = given.token_count, metadata = given.metadata
+        from unnest(p_rows) as given
+        where
+            chunk.index_version_id = p_index_version and chunk.document_id = p_document_id and chunk.id = given.id
+            and row(
+                chunk.ordinal, chunk.section_path, chunk.kind, chunk.char_start, chunk.char_end, chunk.parent_start, chunk.parent_end,
+                chunk.page_start, chunk.page_end, chunk.token_count, chunk.metadata
+            ) is distinct from row(
+                given.ordinal, given.section_path, given.kind, given.char_start, given.char_end, given.parent_start, given.parent_end,
+                given.page_start, given.page_end, given.token_count, given.metadata
+            );
+        get diagnostics o_written = row_count;
+
+        update ragpg.chunk
+        set
+            heading = given.heading, content_tsv = analysed.tsv, lexeme_count = ragpg._lexeme_count(analysed.tsv), written_at = v_written_at
+        from unnest(p_rows) as given
+        cross join lateral ragpg._analyze(v_config, given.heading || E'\n' || given.content) as analysed (tsv)
+        where
+            chunk.index_version_id = p_index_version and chunk.document_id = p_document_id and chunk.id = given.id
+            and chunk.heading <> given.heading;
+        get diagnostics v_count = row_count;
+        o_written := o_written + v_count;
+
+        insert into ragpg.chunk (
+            index_version_id, document_id, id, ordinal, content, heading, section_path, kind, char_start, char_end,
+            parent_start, parent_end, page_start, page_end, token_count, metadata, content_tsv, lexeme_count, written_at
+        )
+        select
+            given.index_version_id, given.document_id, given.id, given.ordinal, given.content, given.heading, given.section_path,
+            given.kind, given.char_start, given.char_end, given.parent_start, given.parent_end, given.page_start, given.page_end,
+            given.token_count, given.metadata, analysed.tsv, ragpg._lexeme_count(analysed.tsv), v_written_at
+        from unnest(p_rows) as given
+        cross join lateral ragpg._analyze(v_config, given.heading || E'\n' || given.content) as analysed (tsv)
+        where not exists (
+            select from ragpg.chunk
+            where chunk.index_version_id = p_index_version and chunk.document_id = p_document_id and chunk.id = given.id
+        );
+        get diagnostics v_count = row_count;
+        o_written := o_written + v_count;
+    end if;
+
+    if p_language_changed then
+        update ragpg.chunk
+        set content_tsv = analysed.tsv, lexeme_count = ragpg._lexeme_count(analysed.tsv), written_at = v_written_at
+        from ragpg.chunk as old
+        cross join lateral ragpg._analyze(v_config, old.heading || E'\n' || old.content) as analysed (tsv)
+        where
+            old.index_version_id = p_index_version and old.document_id = p_document_id
+            and chunk.index_version_id = p_index_version and chunk.document_id = p_document_id and chunk.id = old.id
+            and chunk.content_tsv is distinct from analysed.tsv;
+    end if;
+
+    insert into ragpg.embedding (index_version_id, document_id, chunk_id, embedding)
+    select p_index_version, p_document_id, given.id, ragpg._to_halfvec(vector.embedding)
+    from unnest(p_rows) as given
+    join unnest(p_embeddings) with ordinality as vector (embedding, place) on vector.place = given.ordinal + 1
+    where vector.embedding is not null
+    on conflict (index_version_id, document_id, chunk_id) do update set embedding = excluded.embedding
+    where embedding.embedding is distinct from excluded.embedding;
+    get diagnostics o_embedded = row_count;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._write_chunks(p_index_version bigint, p_document_id uuid, p_language text, p_language_changed boolean, p_rows ragpg.chunk[], p_embeddings public.vector[], p_dimensions integer, OUT o_written integer, OUT o_deleted integer, OUT o_embedded integer) IS 'Brings the chunks of a document to the given rows: what stayed the same is not written, what moved keeps its analysis and its vector. RG005, RG007.';
+
+CREATE FUNCTION ragpg._write_horizon(p_index_version bigint) RETURNS timestamp with time zone
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_now constant timestamptz := clock_timestamp();
+begin
+    return coalesce(
+        (
+            select least(v_now, to_timestamp(min(lock.objid::bigint)))
+            from pg_locks as lock
+            where
+                lock.locktype = 'advisory' and lock.objsubid = 2 and lock.granted
+                and lock.database = (select database.oid from pg_database as database where database.datname = current_database())
+                and lock.classid::bigint = ragpg._write_lock_class(p_index_version)::bigint & 4294967295
+        ),
+        v_now
+    );
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._write_horizon(p_index_version bigint) IS 'The instant before which every chunk of the index version was written by a transaction that has ended.';
+
+CREATE FUNCTION ragpg._write_lock_class(p_index_version bigint) RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT (hashint8(p_index_version) # 1380009799);
+END;
+
+COMMENT ON FUNCTION ragpg._write_lock_class(p_index_version bigint) IS 'The class of the advisory locks of those who write to an index version.';
+
+CREATE FUNCTION ragpg.activate_index_version(p_collection text, p_index_version bigint) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_version record := ragpg._index_version(p_collection, p_index_version);
+begin
+    if p_index_version is null then
+        raise exception using errcode = 'RG007', message = 'p_index_version is null';
+    end if;
+    update ragpg.collection set active_index_version_id = p_index_version where id = v_version.collection_id;
+    update ragpg.index_version set status = 'retired'
+    where collection_id = v_version.collection_id and status = 'active' and id <> p_index_version;
+    update ragpg.index_version set status = 'active', activated_at = clock_timestamp()
+    where collection_id = v_version.collection_id and id = p_index_version and status <> 'active';
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg.activate_index_version(p_collection text, p_index_version bigint) IS 'Makes an index version the one that searches use, and retires the one before, which is kept: activating it again rolls back. RG001, RG004.';
+
+CREATE FUNCTION ragpg.collection_stats(p_collection text DEFAULT NULL::text) RETURNS TABLE(name text, language text, chunking jsonb, embedding_provider text, embedding_model text, dimensions integer, active_index_version bigint, documents bigint, chunks bigint, embeddings bigint, pending bigint, indexed_at timestamp with time zone, statistics_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    if p_collection is not null then
+        perform ragpg._index_version(p_collection);
+    end if;
+    return query
+    select
+        collection.name,
+        collection.language,
+        version.chunking,
+        version.embedding_provider,
+        version.embedding_model,
+        version.dimensions,
+        version.id,
+        (select count(*) from ragpg.document where document.collection_id = collection.id),
+        (select count(*) from ragpg.chunk where chunk.index_version_id = version.id),
+        (select count(*) from ragpg.embedding where embedding.index_version_id = version.id),
+        (select count(*) from ragpg.document where document.collection_id = collection.id and document.indexed_at is null),
+        (select max(document.indexed_at) from ragpg.document where document.collection_id = collection.id),
+        version.statistics_at
+    from ragpg.collection
+    join ragpg.index_version as version on version.id = collection.active_index_version_id
+    where p_collection is null or collection.name = p_collection
+    order by collection.name;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg.collection_stats(p_collection text) IS 'One row a collection, or all of them: model, documents, chunks, embeddings of the active index version, documents that wait for vectors (pending). It counts every document, so it is not for readers. RG001.';
+
+CREATE FUNCTION ragpg.create_collection(p_name text, p_language text DEFAULT 'english'::text, p_chunking jsonb DEFAULT '{}'::jsonb, p_default_acl text[] DEFAULT '{public}'::text[], p_embedding_provider text DEFAULT NULL::text, p_embedding_model text DEFAULT NULL::text, p_embedding_dimensions integer DEFAULT NULL::integer, p_query_prefix text DEFAULT ''::text, p_document_prefix text DEFAULT ''::text) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_collection_id bigint;
+begin
+    if p_name is null or p_name !~ '\S' or length(p_name) > 200 then
+        raise exception using errcode = 'RG007', message = 'p_name must be 1 to 200 characters, not only spaces';
+    end if;
+    perform ragpg._check_language(p_language);
+    perform ragpg._check_acl(p_default_acl);
+    insert into ragpg.collection (name, language, chunking, default_acl)
+    values (p_name, p_language, coalesce(p_chunking, '{}'), p_default_acl)
+    on conflict (name) do nothing
+    returning id into v_collection_id;
+    if v_collection_id is null then
+        raise exception using
+            errcode = 'RG002',
+            message = format('there is a collection %L already', p_name),
+            hint = 'Use it, choose another name, or drop it with ragpg.drop_collection.';
+    end if;
+    perform ragpg.activate_index_version(
+        p_name,
+        ragpg.create_index_version(
+            p_name, p_chunking, p_embedding_provider, p_embedding_model, p_embedding_dimensions, p_query_prefix, p_document_prefix
+        )
+    );
+    return v_collection_id;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg.create_collection(p_name text, p_language text, p_chunking jsonb, p_default_acl text[], p_embedding_provider text, p_embedding_model text, p_embedding_dimensions integer, p_query_prefix text, p_document_prefix text) IS 'Makes a collection and its first index version, active at once; returns its id. Without an embedding model it is searched by keyword only. RG002, RG007.';
+
+CREATE FUNCTION ragpg.create_index_version(p_collection text, p_chunking jsonb DEFAULT NULL::jsonb, p_embedding_provider text DEFAULT NULL::text, p_embedding_model text DEFAULT NULL::text, p_embedding_dimensions integer DEFAULT NULL::integer, p_query_prefix text DEFAULT NULL::text, p_document_prefix text DEFAULT NULL::text) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_hnsw_dimensions constant integer := 4000;
+    v_halfvec_dimensions constant integer := 16000;
+    v_collection record;
+    v_active ragpg.index_version%rowtype;
+    v_new ragpg.index_version%rowtype;
+    v_chunks name;
+    v_embeddings name;
+begin
+    select collection.id, collection.active_index_version_id, collection.chunking
+    into v_collection
+    from ragpg.collection
+    where collection.name = p_collection
+    for update;
+    if not found then
+        perform ragpg._index_version(p_collection);
+    end if;
+    select * into v_active from ragpg.index_version where id = v_collection.active_index_version_id;
+
+    v_new.chunking := coalesce(p_chunking, v_active.chunking, v_collection.chunking);
+    if num_nonnulls(p_embedding_provider, p_embedding_model, p_embedding_dimensions) = 0 then
+        v_new.embedding_provider := v_active.embedding_provider;
+        v_new.embedding_model := v_active.embedding_model;
+        v_new.dimensions := v_active.dimensions;
+        v_new.query_prefix := coalesce(p_query_prefix, v_active.query_prefix, '');
+        v_new.document_prefix := coalesce(p_document_prefix, v_active.document_prefix, '');
+    elsif num_nulls(p_embedding_provider, p_embedding_model, p_embedding_dimensions) = 0
+        and p_embedding_dimensions between 1 and v_halfvec_dimensions then
+        v_new.embedding_provider := p_embedding_provider;
+        v_new.embedding_model := p_embedding_model;
+        v_new.dimensions := p_embedding_dimensions;
+        v_new.query_prefix := coalesce(p_query_prefix, '');
+        v_new.document_prefix := coalesce(p_document_prefix, '');
+    else
+        raise exception using
+            errcode = 'RG007',
+            message = 'an embedding model needs provider, model and dimensions (1 to 16000), or none of the three',
+            hint = 'For example ''openai'', ''text-embedding-3-small'', 1536.';
+    end if;
+
+    insert into ragpg.index_version (
+        collection_id, chunking, embedding_provider, embedding_model, dimensions, query_prefix, document_prefix, status
+    )
+    values (
+        v_collection.id, v_new.chunking, v_new.embedding_provider, v_new.embedding_model, v_new.dimensions,
+        v_new.query_prefix, v_new.document_prefix, 'building'
+    )
+    returning id into v_new.id;
+
+    v_chunks := 'chunk_v' || v_new.id;
+    v_embeddings := 'embedding_v' || v_new.id;
+    execute format('create table ragpg.%I partition of ragpg.chunk for values in (%s)', v_chunks, v_new.id);
+    -- the keyword index is read on every search; its vectors stay in the row, and the text goes out of it instead
+    execute format('alter table ragpg.%I set (toast_tuple_target = 4080)', v_chunks);
+    execute format('alter table ragpg.%I enable row level security', v_chunks);
+    execute format('create index on ragpg.%I using gin (content_tsv) with (fastupdate = off)', v_chunks);
+    execute format('create index on ragpg.%I using gin (metadata jsonb_path_ops)', v_chunks);
+    execute format('create index on ragpg.%I (written_at)', v_chunks);
+    execute format('create table ragpg.%I partition of ragpg.embedding for values in (%s)', v_embeddings, v_new.id);
+    execute format('alter table ragpg.%I enable row level security', v_embeddings);
+    if v_new.dimensions <= v_hnsw_dimensions then
+        execute format(
+            'create index on ragpg.%I using hnsw ((embedding::%I.halfvec(%s)) %I.halfvec_cosine_ops)',
+            v_embeddings, ragpg._vector_schema(), v_new.dimensions, ragpg._vector_schema()
+        );
+    end if;
+    execute format('comment on table ragpg.%I is %L', v_chunks, format('Chunks of index version %s.', v_new.id));
+    execute format('comment on table ragpg.%I is %L', v_embeddings, format('Embeddings of index version %s.', v_new.id));
+    return v_new.id;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg.create_index_version(p_collection text, p_chunking jsonb, p_embedding_provider text, p_embedding_model text, p_embedding_dimensions integer, p_query_prefix text, p_document_prefix text) IS 'Makes an index version beside the active one: its partitions and indexes, status building. What is null is taken from the active version. Returns its id. RG001, RG007.';
+
+CREATE FUNCTION ragpg.delete_document(p_collection text, p_external_id text, p_tenant_id text DEFAULT NULL::text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    perform ragpg._index_version(p_collection);
+    delete from ragpg.document
+    where id = ragpg._document_id(p_collection, coalesce(p_tenant_id, ragpg._current_tenant_id()), p_external_id);
+    return found;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg.delete_document(p_collection text, p_external_id text, p_tenant_id text) IS 'Deletes a document with its chunks and embeddings of every index version; false where there is none. RG001.';
+
+CREATE FUNCTION ragpg.drop_collection(p_name text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_version record := ragpg._index_version(p_name);
+begin
+    -- the partitions go first: deleting the documents would otherwise cascade through every chunk
+    perform ragpg._drop_partitions(id) from ragpg.index_version where collection_id = v_version.collection_id;
+    update ragpg.collection set active_index_version_id = null where id = v_version.collection_id;
+    delete from ragpg.document where collection_id = v_version.collection_id;
+    delete from ragpg.collection where id = v_version.collection_id;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg.drop_collection(p_name text) IS 'Drops a collection with its documents and all its index versions. RG001.';
+
+CREATE FUNCTION ragpg.drop_index_version(p_collection text, p_index_version bigint) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_version record := ragpg._index_version(p_collection, p_index_version);
+begin
+    if exists (select from ragpg.collection where active_index_version_id = v_version.index_version_id) then
+        raise exception using
+            errcode = 'RG011',
+            message = format('index version %s is active', v_version.index_version_id),
+            hint = 'Activate another one first.';
+    end if;
+    perform ragpg._drop_partitions(v_version.index_version_id);
+    delete from ragpg.index_version where id = v_version.index_version_id;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg.drop_index_version(p_collection text, p_index_version bigint) IS 'Drops an index version that is not active, with its chunks and embeddings: two partitions go, nothing is left to vacuum. RG001, RG004, RG011.';
+
+CREATE FUNCTION ragpg.explain_search(p_collection text, p_query text, p_embedding public.vector DEFAULT NULL::public.vector, p_k integer DEFAULT 10, p_principals text[] DEFAULT NULL::text[], p_tenant_id text DEFAULT NULL::text, p_filter jsonpath DEFAULT NULL::jsonpath, p_chunk_filter jsonpath DEFAULT NULL::jsonpath, p_candidate_k integer DEFAULT 50, p_rrf_k integer DEFAULT 60, p_vector_weight real DEFAULT 1, p_keyword_weight real DEFAULT 1, p_fusion text DEFAULT 'rrf'::text, p_feedback integer DEFAULT 0, p_index_version bigint DEFAULT NULL::bigint, p_mode text DEFAULT 'hybrid'::text) RETURNS jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_scope ragpg._scope;
+    v_ranking ragpg._ranking;
+begin
+    perform ragpg._check_paging(p_k, p_candidate_k, p_rrf_k);
+    if p_mode is null or p_mode not in ('hybrid', 'keyword', 'vector') then
+        raise exception using
+            errcode = 'RG007', message = format('p_mode is %L; it must be hybrid, keyword or vector', p_mode);
+    end if;
+    v_scope := ragpg._open_search(p_collection, p_index_version, p_principals, p_tenant_id, p_filter, p_chunk_filter);
+    v_ranking := ragpg._search(
+        v_scope, p_mode, p_query, p_embedding, greatest(p_candidate_k, p_k), p_rrf_k,
+        p_vector_weight, p_keyword_weight, p_fusion, p_feedback
+    );
+    return jsonb_strip_nulls(v_ranking.detail) || jsonb_build_object(
+        'mode', p_mode,
+        'index_version', v_scope.index_version_id,
+        'tenant_id', v_scope.tenant_id,
+        'principals', v_scope.principals,
+        'candidates', coalesce(cardinality(v_ranking.chunk_ids), 0),
+        'degraded', v_ranking.degraded
+    );
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg.explain_search(p_collection text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight real, p_keyword_weight real, p_fusion text, p_feedback integer, p_index_version bigint, p_mode text) IS 'What a search would do and why: the terms with document frequency and idf, the path of each leg, how many chunks the caller may see, timings, degraded. RG001, RG004 to RG009.';
+
+CREATE FUNCTION ragpg.grant_access(p_role text, p_level text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_reading constant text[] := array[
+        'search_hybrid', 'search_keyword', 'search_vector', 'explain_search', '_index_version', '_current_principals', '_current_tenant_id'
+    ];
+    v_trusted constant text[] := array['_may_choose_principals', '_cached_embeddings', '_cache_embeddings'];
+    v_writing constant text[] := array[
+        'create_collection', 'drop_collection', 'create_index_version', 'activate_index_version', 'drop_index_version',
+        'upsert_document', 'delete_document', 'set_acl', 'refresh_statistics', 'collection_stats',
+        '_document_states', '_chunk_states', '_external_ids', '_pending_chunks', '_set_embeddings',
+        '_cached_embeddings', '_cache_embeddings'
+    ];
+    v_function regprocedure;
+begin
+    if p_level is null or p_level not in ('reader', 'trusted_reader', 'writer') then
+        raise exception using
+            errcode = 'RG007', message = format('p_level is %L; it must be reader, trusted_reader or writer', p_level);
+    end if;
+    if not exists (select from pg_roles where rolname = p_role) then
+        raise exception using
+            errcode = 'RG007',
+            message = format('there is no role %L', p_role),
+            hint = 'Names are case-sensitive; create the role first.';
+    end if;
+    execute format('grant usage on schema ragpg to %I', p_role);
+    execute format(
+        'grant select on ragpg.collection, ragpg.index_version, ragpg.document, ragpg.chunk, ragpg.embedding to %I', p_role
+    );
+    for v_function in
+        select proc.oid::regprocedure
+        from pg_proc as proc
+        where
+            proc.pronamespace = 'ragpg'::regnamespace
+            and proc.proname = any (
+                v_reading
+                || case when p_level = 'trusted_reader' then v_trusted else '{}' end
+                || case when p_level = 'writer' then v_writing else '{}' end
+            )
+    loop
+        execute format('grant execute on function %s to %I', v_function, p_role);
+    end loop;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg.grant_access(p_role text, p_level text) IS 'Lets a role use ragpg, by Postgres'' own grants. reader: search and read as the session''s own principals; trusted_reader: also pass p_principals, for an application''s server; writer: read, and write documents and collections. Levels add up. Only the owner may call it. RG007.';
+
+CREATE FUNCTION ragpg.refresh_statistics(p_collection text, p_index_version bigint DEFAULT NULL::bigint) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    -- rarer lexemes are counted live: that is cheap, and keeps the table small
+    v_frequent constant integer := 100;
+    -- clocks of two servers may differ after a failover
+    v_margin constant interval := '1 minute';
+    v_version record := ragpg._index_version(p_collection, p_index_version);
+    v_horizon timestamptz;
+    v_k1 double precision;
+    v_b double precision;
+    v_chunks bigint;
+    v_average double precision;
+begin
+    perform 1 from ragpg.index_version where id = v_version.index_version_id for update;
+    -- read before the snapshot below is taken: who writes later has a later written_at, who is writing now is seen in his lock
+    v_horizon := ragpg._write_horizon(v_version.index_version_id) - v_margin;
+    select bm25_k1, bm25_b into v_k1, v_b from ragpg.collection where id = v_version.collection_id;
+    select count(*), greatest(avg(chunk.lexeme_count), 1)
+    into v_chunks, v_average
+    from ragpg.chunk
+    where chunk.index_version_id = v_version.index_version_id;
+
+    delete from ragpg.lexeme_stat where index_version_id = v_version.index_version_id;
+    insert into ragpg.lexeme_stat (index_version_id, lexeme, document_frequency, max_impact)
+    select
+        v_version.index_version_id,
+        word.lexeme,
+        count(*),
+        max(1 - found.saturation / (found.saturation + coalesce(cardinality(word.positions), 1)))
+    from (
+        select chunk.content_tsv, v_k1 * (1 - v_b + v_b * chunk.lexeme_count / v_average) as saturation
+        from ragpg.chunk
+        where chunk.index_version_id = v_version.index_version_id
+    ) as found
+    cross join lateral unnest(found.content_tsv) as word
+    group by word.lexeme
+    having count(*) >= v_frequent;
+
+    update ragpg.index_version
+    set
+        chunk_count = v_chunks,
+        average_length = v_average,
+        statistics_k1 = v_k1,
+        statistics_b = v_b,
+        statistics_at = clock_timestamp(),
+        statistics_horizon = v_horizon
+    where id = v_version.index_version_id;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg.refresh_statistics(p_collection text, p_index_version bigint) IS 'Counts the chunks, their lengths and the frequent lexemes of an index version, as ANALYZE does for tables. Run it after large changes; searches stay correct without. RG001, RG004.';
+
+CREATE FUNCTION ragpg.search_hybrid(p_collection text, p_query text, p_embedding public.vector DEFAULT NULL::public.vector, p_k integer DEFAULT 10, p_principals text[] DEFAULT NULL::text[], p_tenant_id text DEFAULT NULL::text, p_filter jsonpath DEFAULT NULL::jsonpath, p_chunk_filter jsonpath DEFAULT NULL::jsonpath, p_candidate_k integer DEFAULT 50, p_rrf_k integer DEFAULT 60, p_vector_weight real DEFAULT 1, p_keyword_weight real DEFAULT 1, p_fusion text DEFAULT 'rrf'::text, p_feedback integer DEFAULT 0, p_expand text DEFAULT NULL::text, p_index_version bigint DEFAULT NULL::bigint) RETURNS SETOF ragpg.search_hit
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_scope ragpg._scope;
+begin
+    perform ragpg._check_paging(p_k, p_candidate_k, p_rrf_k);
+    v_scope := ragpg._open_search(p_collection, p_index_version, p_principals, p_tenant_id, p_filter, p_chunk_filter);
+    return query select hit.* from ragpg._hits(
+        v_scope,
+        ragpg._search(
+            v_scope, 'hybrid', p_query, p_embedding, greatest(p_candidate_k, p_k), p_rrf_k,
+            p_vector_weight, p_keyword_weight, p_fusion, p_feedback
+        ),
+        p_k,
+        p_expand
+    ) as hit;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg.search_hybrid(p_collection text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight real, p_keyword_weight real, p_fusion text, p_feedback integer, p_expand text, p_index_version bigint) IS 'Hybrid search: BM25 and vectors, fused by reciprocal rank (p_fusion rrf) or by score, over what the caller may see. Without p_embedding the query''s cached vector is used, else that of its best keyword hits (degraded: query_embedding_from_feedback). RG001, RG004 to RG009.';
+
+CREATE FUNCTION ragpg.search_keyword(p_collection text, p_query text, p_k integer DEFAULT 10, p_principals text[] DEFAULT NULL::text[], p_tenant_id text DEFAULT NULL::text, p_filter jsonpath DEFAULT NULL::jsonpath, p_chunk_filter jsonpath DEFAULT NULL::jsonpath, p_expand text DEFAULT NULL::text, p_index_version bigint DEFAULT NULL::bigint) RETURNS SETOF ragpg.search_hit
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_scope ragpg._scope;
+    v_candidate_k constant integer := case when p_expand is null then p_k else least(1000, 5 * p_k) end;
+begin
+    perform ragpg._check_paging(p_k, v_candidate_k, 0);
+    v_scope := ragpg._open_search(p_collection, p_index_version, p_principals, p_tenant_id, p_filter, p_chunk_filter);
+    return query select hit.* from ragpg._hits(
+        v_scope,
+        ragpg._search(v_scope, 'keyword', p_query, null, v_candidate_k, 0, 0, 1, 'rrf', 0),
+        p_k,
+        p_expand
+    ) as hit;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg.search_keyword(p_collection text, p_query text, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_expand text, p_index_version bigint) IS 'Keyword search: the best chunks by BM25 that the caller may see. "Quoted phrases" must occur, -words must not. RG001, RG004, RG006 to RG009.';
+
+CREATE FUNCTION ragpg.search_vector(p_collection text, p_embedding public.vector, p_k integer DEFAULT 10, p_principals text[] DEFAULT NULL::text[], p_tenant_id text DEFAULT NULL::text, p_filter jsonpath DEFAULT NULL::jsonpath, p_chunk_filter jsonpath DEFAULT NULL::jsonpath, p_expand text DEFAULT NULL::text, p_index_version bigint DEFAULT NULL::bigint, p_query text DEFAULT NULL::text) RETURNS SETOF ragpg.search_hit
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_scope ragpg._scope;
+    v_candidate_k constant integer := case when p_expand is null then p_k else least(1000, 5 * p_k) end;
+begin
+    perform ragpg._check_paging(p_k, v_candidate_k, 0);
+    if p_embedding is null then
+        raise exception using
+            errcode = 'RG008',
+            message = 'search_vector needs p_embedding',
+            hint = 'Without an embedding use ragpg.search_hybrid, which falls back on the vectors of the best keyword hits.';
+    end if;
+    v_scope := ragpg._open_search(p_collection, p_index_version, p_principals, p_tenant_id, p_filter, p_chunk_filter);
+    return query select hit.* from ragpg._hits(
+        v_scope,
+        ragpg._search(v_scope, 'vector', p_query, p_embedding, v_candidate_k, 0, 1, 0, 'rrf', 0),
+        p_k,
+        p_expand
+    ) as hit;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg.search_vector(p_collection text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_expand text, p_index_version bigint, p_query text) IS 'Vector search: the chunks nearest to p_embedding by cosine distance that the caller may see. Of p_query only the "phrases" and -exclusions count. RG001, RG004 to RG009.';
+
+CREATE FUNCTION ragpg.set_acl(p_collection text, p_external_id text, p_acl text[], p_tenant_id text DEFAULT NULL::text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    v_tenant_id constant text := coalesce(p_tenant_id, ragpg._current_tenant_id());
+    v_document_id constant uuid := ragpg._document_id(p_collection, v_tenant_id, p_external_id);
+begin
+    perform ragpg._index_version(p_collection);
+    perform ragpg._check_acl(p_acl);
+    update ragpg.document set acl = p_acl, updated_at = statement_timestamp()
+    where id = v_document_id and acl is distinct from p_acl;
+    if found then
+        return true;
+    end if;
+    if not exists (select from ragpg.document where id = v_document_id) then
+        raise exception using
+            errcode = 'RG003',
+            message = format('collection %L has no document %L in tenant %L', p_collection, p_external_id, v_tenant_id),
+            hint = 'External ids are case-sensitive, and every tenant has its own.';
+    end if;
+    return false;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg.set_acl(p_collection text, p_external_id text, p_acl text[], p_tenant_id text) IS 'Says who may read a document: one row, which holds for all its chunks in the same transaction. True where that changed anything. RG001, RG003, RG007.';
+
+CREATE FUNCTION ragpg.upsert_document(p_collection text, p_external_id text, p_content text, p_title text DEFAULT NULL::text, p_uri text DEFAULT NULL::text, p_media_type text DEFAULT NULL::text, p_language text DEFAULT NULL::text, p_metadata jsonb DEFAULT '{}'::jsonb, p_acl text[] DEFAULT NULL::text[], p_tenant_id text DEFAULT NULL::text, p_expires_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_chunks jsonb DEFAULT NULL::jsonb, p_embeddings public.vector[] DEFAULT NULL::public.vector[], p_index_version bigint DEFAULT NULL::bigint, OUT document_id uuid, OUT status text, OUT chunks_written integer, OUT chunks_deleted integer, OUT embeddings_written integer) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    v_tenant_id constant text := coalesce(p_tenant_id, ragpg._current_tenant_id());
+    v_version record := ragpg._index_version(p_collection, p_index_version);
+    v_now constant timestamptz := clock_timestamp();
+    v_new ragpg.document%rowtype;
+    v_old ragpg.document%rowtype;
+    v_rows ragpg.chunk[];
+    v_written record;
+    v_indexed boolean;
+begin
+    if p_external_id is null or p_external_id = '' then
+        raise exception using errcode = 'RG007', message = 'p_external_id is empty';
+    end if;
+    if p_content is null or p_content !~ '\S' then
+        raise exception using
+            errcode = 'RG007',
+            message = format('document %L has no content', p_external_id),
+            hint = 'Delete it with ragpg.delete_document if it is gone.';
+    end if;
+    if jsonb_typeof(p_metadata) is distinct from 'object' then
+        raise exception using
+            errcode = 'RG007', message = format('p_metadata of document %L is not a JSON object', p_external_id);
+    end if;
+    document_id := ragpg._document_id(p_collection, v_tenant_id, p_external_id);
+    v_new.language := coalesce(p_language, v_version.language);
+    perform ragpg._check_language(v_new.language);
+    v_new.content_hash := sha256(convert_to(p_content, 'UTF8'));
+    v_new.acl := coalesce(p_acl, (select default_acl from ragpg.collection where id = v_version.collection_id));
+    perform ragpg._check_acl(v_new.acl);
+
+    insert into ragpg.document (
+        id, collection_id, tenant_id, external_id, title, uri, media_type, language, metadata, acl, content, content_hash,
+        created_at, updated_at, expires_at
+    )
+    values (
+        document_id, v_version.collection_id, v_tenant_id, p_external_id, p_title, p_uri, p_media_type, v_new.language, p_metadata,
+        v_new.acl, p_content, v_new.content_hash, v_now, v_now, p_expires_at
+    )
+    on conflict (id) do nothing;
+    if found then
+        status := 'created';
+    else
+        -- the row lock makes two writers of one document follow each other
+        select * into v_old from ragpg.document where id = document_id for update;
+        v_new.acl := coalesce(p_acl, v_old.acl);
+        status := case
+            when v_old.content_hash <> v_new.content_hash then 'updated'
+            when
+                row(v_old.title, v_old.uri, v_old.media_type, v_old.language, v_old.metadata, v_old.acl, v_old.expires_at)
+                is distinct from row(p_title, p_uri, p_media_type, v_new.language, p_metadata, v_new.acl, p_expires_at)
+                then 'attributes'
+            else 'unchanged'
+        end;
+        if status <> 'unchanged' then
+            update ragpg.document
+            set
+                title = p_title, uri = p_uri, media_type = p_media_type, language = v_new.language, metadata = p_metadata,
+                acl = v_new.acl, content = p_content, content_hash = v_new.content_hash, expires_at = p_expires_at, updated_at = v_now,
+                version = v_old.version + case status when 'updated' then 1 else 0 end
+            where id = document_id;
+        end if;
+    end if;
+
+    v_rows := ragpg._chunk_rows(
+        v_version.index_version_id, document_id, p_content, coalesce(p_title, ''),
+        coalesce(p_chunks, case
+            when status in ('created', 'updated') or not exists (
+                select from ragpg.chunk
+                where chunk.index_version_id = v_version.index_version_id and chunk.document_id = upsert_document.document_id
+            ) then ragpg._split_text(p_content)
+        end)
+    );
+    v_written := ragpg._write_chunks(
+        v_version.index_version_id, document_id, v_new.language, v_old.language is distinct from v_new.language,
+        v_rows, p_embeddings, v_version.dimensions
+    );
+    chunks_written := v_written.o_written;
+    chunks_deleted := v_written.o_deleted;
+    embeddings_written := v_written.o_embedded;
+    if status = 'unchanged' and chunks_written + chunks_deleted + embeddings_written > 0 then
+        status := 'updated';
+    end if;
+
+    -- indexed_at says that every chunk has its vector
+    v_indexed := v_version.dimensions is null or not exists (
+        select from ragpg.chunk
+        where
+            chunk.index_version_id = v_version.index_version_id
+            and chunk.document_id = upsert_document.document_id
+            and not exists (
+                select from ragpg.embedding
+                where
+                    embedding.index_version_id = chunk.index_version_id
+                    and embedding.document_id = chunk.document_id
+                    and embedding.chunk_id = chunk.id
+            )
+    );
+    if status <> 'unchanged' or v_indexed is distinct from (v_old.indexed_at is not null) then
+        update ragpg.document set indexed_at = case when v_indexed then v_now end where id = document_id;
+    end if;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg.upsert_document(p_collection text, p_external_id text, p_content text, p_title text, p_uri text, p_media_type text, p_language text, p_metadata jsonb, p_acl text[], p_tenant_id text, p_expires_at timestamp with time zone, p_chunks jsonb, p_embeddings public.vector[], p_index_version bigint, OUT document_id uuid, OUT status text, OUT chunks_written integer, OUT chunks_deleted integer, OUT embeddings_written integer) IS 'Writes a document with its chunks and vectors, in the caller''s transaction. p_chunks are ranges of p_content; without them the text is split at paragraphs and waits for its vectors. A NULL in p_embeddings keeps the vector the chunk has. The same again writes nothing. p_acl null: as it was, or the collection''s default. RG001, RG004, RG005, RG007.';
+
+CREATE TABLE ragpg.alembic_version (
+    version_num character varying(32) NOT NULL
+);
+
+COMMENT ON TABLE ragpg.alembic_version IS 'The revision this schema is at; `ragpg migrate` changes it.';
+
+COMMENT ON COLUMN ragpg.alembic_version.version_num IS 'The revision.';
+
+CREATE TABLE ragpg.collection (
+    id bigint NOT NULL,
+    name text NOT NULL,
+    language text DEFAULT 'english'::text NOT NULL,
+    chunking jsonb DEFAULT '{}'::jsonb NOT NULL,
+    default_acl text[] DEFAULT '{public}'::text[] NOT NULL,
+    bm25_k1 double precision DEFAULT 1.2 NOT NULL,
+    bm25_b double precision DEFAULT 0.75 NOT NULL,
+    active_index_version_id bigint,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON TABLE ragpg.collection IS 'A named set of documents that share a language, a chunking and an embedding model.';
+
+COMMENT ON COLUMN ragpg.collection.id IS 'Surrogate key.';
+
+COMMENT ON COLUMN ragpg.collection.name IS 'The name callers use; unique.';
+
+COMMENT ON COLUMN ragpg.collection.language IS 'Text search configuration of documents that name none (text: pg_upgrade refuses regconfig).';
+
+COMMENT ON COLUMN ragpg.collection.chunking IS 'Chunking strategy and parameters of new index versions.';
+
+COMMENT ON COLUMN ragpg.collection.default_acl IS 'ACL of new documents that bring none.';
+
+COMMENT ON COLUMN ragpg.collection.bm25_k1 IS 'BM25 term frequency saturation.';
+
+COMMENT ON COLUMN ragpg.collection.bm25_b IS 'BM25 length normalisation, 0 to 1.';
+
+COMMENT ON COLUMN ragpg.collection.active_index_version_id IS 'The index version that searches use; changed by activate_index_version.';
+
+COMMENT ON COLUMN ragpg.collection.created_at IS 'When the collection was created.';
+
+ALTER TABLE ragpg.collection ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ragpg.collection_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE ragpg.document (
+    id uuid NOT NULL,
+    collection_id bigint NOT NULL,
+    tenant_id text DEFAULT ''::text NOT NULL,
+    external_id text NOT NULL,
+    title text,
+    uri text,
+    media_type text,
+    language text NOT NULL,
+    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
+    acl text[] NOT NULL,
+    content text NOT NULL,
+    content_hash bytea NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    indexed_at timestamp with time zone,
+    expires_at timestamp with time zone
+);
+
+COMMENT ON TABLE ragpg.document IS 'A document: its text, who may read it, and what describes it.';
+
+COMMENT ON COLUMN ragpg.document.id IS 'UUIDv8 of collection name, tenant_id and external_id; a client can compute it too.';
+
+COMMENT ON COLUMN ragpg.document.collection_id IS 'The collection it belongs to.';
+
+COMMENT ON COLUMN ragpg.document.tenant_id IS 'Hard isolation: a search sees one tenant. '''' is the default tenant.';
+
+COMMENT ON COLUMN ragpg.document.external_id IS 'The caller''s own key of the document, unique in collection and tenant.';
+
+COMMENT ON COLUMN ragpg.document.title IS 'Title, shown with hits.';
+
+COMMENT ON COLUMN ragpg.document.uri IS 'Where the document can be opened.';
+
+COMMENT ON COLUMN ragpg.document.media_type IS 'Media type of the source, e.g. text/markdown.';
+
+COMMENT ON COLUMN ragpg.document.language IS 'Text search configuration that its chunks were analysed with.';
+
+COMMENT ON COLUMN ragpg.document.metadata IS 'Free attributes for jsonpath filters (p_filter).';
+
+COMMENT ON COLUMN ragpg.document.acl IS 'Principals that may read it (user:…, group:…, public) with all its chunks.';
+
+COMMENT ON COLUMN ragpg.document.content IS 'The parsed text that all offsets point into.';
+
+COMMENT ON COLUMN ragpg.document.content_hash IS 'SHA-256 of the UTF-8 content.';
+
+COMMENT ON COLUMN ragpg.document.version IS 'Counts changes of the content, from 1.';
+
+COMMENT ON COLUMN ragpg.document.created_at IS 'When it was first written.';
+
+COMMENT ON COLUMN ragpg.document.updated_at IS 'When content or attributes last changed.';
+
+COMMENT ON COLUMN ragpg.document.indexed_at IS 'When all its chunks had what the search needs; null while vectors are pending.';
+
+COMMENT ON COLUMN ragpg.document.expires_at IS 'From then on no search returns it.';
+
+CREATE TABLE ragpg.embedding (
+    index_version_id bigint NOT NULL,
+    document_id uuid NOT NULL,
+    chunk_id uuid NOT NULL,
+    embedding public.halfvec NOT NULL
+)
+PARTITION BY LIST (index_version_id);
+
+COMMENT ON TABLE ragpg.embedding IS 'The vector of a chunk; one partition, and one HNSW index, per index version.';
+
+COMMENT ON COLUMN ragpg.embedding.index_version_id IS 'The chunk''s index version; partition key.';
+
+COMMENT ON COLUMN ragpg.embedding.document_id IS 'The chunk''s document.';
+
+COMMENT ON COLUMN ragpg.embedding.chunk_id IS 'The chunk.';
+
+COMMENT ON COLUMN ragpg.embedding.embedding IS 'The vector, in half precision, of the index version''s dimensions.';
+
+CREATE TABLE ragpg.embedding_cache (
+    model_key text NOT NULL,
+    input_hash bytea NOT NULL,
+    embedding public.halfvec NOT NULL,
+    last_used_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON TABLE ragpg.embedding_cache IS 'Vectors by model and exact input, so that no text is embedded twice.';
+
+COMMENT ON COLUMN ragpg.embedding_cache.model_key IS 'provider:model:dimensions.';
+
+COMMENT ON COLUMN ragpg.embedding_cache.input_hash IS 'SHA-256 of the UTF-8 input, prefix included.';
+
+COMMENT ON COLUMN ragpg.embedding_cache.embedding IS 'The vector, in half precision.';
+
+COMMENT ON COLUMN ragpg.embedding_cache.last_used_at IS 'When it was last written or asked for.';
+
+CREATE TABLE ragpg.index_version (
+    id bigint NOT NULL,
+    collection_id bigint NOT NULL,
+    chunking jsonb NOT NULL,
+    embedding_provider text,
+    embedding_model text,
+    dimensions integer,
+    query_prefix text DEFAULT ''::text NOT NULL,
+    document_prefix text DEFAULT ''::text NOT NULL,
+    status text DEFAULT 'building'::text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    activated_at timestamp with time zone,
+    chunk_count bigint,
+    average_length double precision,
+    statistics_k1 double precision,
+    statistics_b double precision,
+    statistics_at timestamp with time zone,
+    statistics_horizon timestamp with time zone,
+    CONSTRAINT ck_index_version_status CHECK ((status = ANY (ARRAY['building'::text, 'active'::text, 'retired'::text])))
+);
+
+COMMENT ON TABLE ragpg.index_version IS 'One way to chunk and embed a collection; several live side by side.';
+
+COMMENT ON COLUMN ragpg.index_version.id IS 'Surrogate key; names the partitions chunk_v<id>.';
+
+COMMENT ON COLUMN ragpg.index_version.collection_id IS 'The collection it indexes.';
+
+COMMENT ON COLUMN ragpg.index_version.chunking IS 'Chunking strategy and parameters of this version.';
+
+COMMENT ON COLUMN ragpg.index_version.embedding_provider IS 'Embedding provider; null: keyword search only.';
+
+COMMENT ON COLUMN ragpg.index_version.embedding_model IS 'Embedding model; null: keyword search only.';
+
+COMMENT ON COLUMN ragpg.index_version.dimensions IS 'Length of the vectors; null: keyword search only.';
+
+COMMENT ON COLUMN ragpg.index_version.query_prefix IS 'Put before a query when it is embedded.';
+
+COMMENT ON COLUMN ragpg.index_version.document_prefix IS 'Put before a chunk when it is embedded.';
+
+COMMENT ON COLUMN ragpg.index_version.status IS 'building, active or retired.';
+
+COMMENT ON COLUMN ragpg.index_version.created_at IS 'When the version was created.';
+
+COMMENT ON COLUMN ragpg.index_version.activated_at IS 'When it was last made the active one.';
+
+COMMENT ON COLUMN ragpg.index_version.chunk_count IS 'Statistics: number of chunks at the last refresh.';
+
+COMMENT ON COLUMN ragpg.index_version.average_length IS 'Statistics: average number of lexemes of a chunk at the last refresh.';
+
+COMMENT ON COLUMN ragpg.index_version.statistics_k1 IS 'Statistics: the k1 that max_impact was computed with.';
+
+COMMENT ON COLUMN ragpg.index_version.statistics_b IS 'Statistics: the b that max_impact was computed with.';
+
+COMMENT ON COLUMN ragpg.index_version.statistics_at IS 'Statistics: when they were last refreshed.';
+
+COMMENT ON COLUMN ragpg.index_version.statistics_horizon IS 'Statistics: chunks written from then on may be missing from them.';
+
+ALTER TABLE ragpg.index_version ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ragpg.index_version_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE ragpg.job (
+    id bigint NOT NULL,
+    kind text NOT NULL,
+    key text NOT NULL,
+    payload jsonb DEFAULT '{}'::jsonb NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    run_after timestamp with time zone DEFAULT now() NOT NULL,
+    lease_until timestamp with time zone,
+    last_error text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON TABLE ragpg.job IS 'Work to do later, taken by a worker under a lease.';
+
+COMMENT ON COLUMN ragpg.job.id IS 'Surrogate key.';
+
+COMMENT ON COLUMN ragpg.job.kind IS 'What to do.';
+
+COMMENT ON COLUMN ragpg.job.key IS 'What to do it to.';
+
+COMMENT ON COLUMN ragpg.job.payload IS 'Parameters of the work.';
+
+COMMENT ON COLUMN ragpg.job.attempts IS 'How often it was started.';
+
+COMMENT ON COLUMN ragpg.job.run_after IS 'Not to be started before.';
+
+COMMENT ON COLUMN ragpg.job.lease_until IS 'A worker has it until then.';
+
+COMMENT ON COLUMN ragpg.job.last_error IS 'Why the last attempt failed.';
+
+COMMENT ON COLUMN ragpg.job.created_at IS 'When it was queued.';
+
+ALTER TABLE ragpg.job ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ragpg.job_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE ragpg.lexeme_stat (
+    index_version_id bigint NOT NULL,
+    lexeme text NOT NULL,
+    document_frequency bigint NOT NULL,
+    max_impact double precision NOT NULL
+);
+
+COMMENT ON TABLE ragpg.lexeme_stat IS 'What BM25 needs to know of a lexeme, refreshed like ANALYZE.';
+
+COMMENT ON COLUMN ragpg.lexeme_stat.index_version_id IS 'The index version counted.';
+
+COMMENT ON COLUMN ragpg.lexeme_stat.lexeme IS 'The lexeme as it stands in content_tsv.';
+
+COMMENT ON COLUMN ragpg.lexeme_stat.document_frequency IS 'Number of chunks that hold it.';
+
+COMMENT ON COLUMN ragpg.lexeme_stat.max_impact IS 'Largest BM25 term weight (without idf) in any chunk: an upper bound.';
+
+CREATE TABLE ragpg.search_log (
+    id bigint NOT NULL,
+    collection_id bigint NOT NULL,
+    index_version_id bigint,
+    query text NOT NULL,
+    principals_hash bytea,
+    hits jsonb NOT NULL,
+    latencies jsonb DEFAULT '{}'::jsonb NOT NULL,
+    degraded text[] DEFAULT '{}'::text[] NOT NULL,
+    feedback jsonb,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON TABLE ragpg.search_log IS 'Searches, where logging was switched on.';
+
+COMMENT ON COLUMN ragpg.search_log.id IS 'Surrogate key.';
+
+COMMENT ON COLUMN ragpg.search_log.collection_id IS 'The collection searched.';
+
+COMMENT ON COLUMN ragpg.search_log.index_version_id IS 'The index version searched; no foreign key, so that the log outlives a dropped version.';
+
+COMMENT ON COLUMN ragpg.search_log.query IS 'The query''s text.';
+
+COMMENT ON COLUMN ragpg.search_log.principals_hash IS 'Hash of the caller''s principals.';
+
+COMMENT ON COLUMN ragpg.search_log.hits IS 'What was returned, with the ranks of both legs.';
+
+COMMENT ON COLUMN ragpg.search_log.latencies IS 'Milliseconds by part.';
+
+COMMENT ON COLUMN ragpg.search_log.degraded IS 'What was given up, and why.';
+
+COMMENT ON COLUMN ragpg.search_log.feedback IS 'What the user said about the answer.';
+
+COMMENT ON COLUMN ragpg.search_log.created_at IS 'When the search ran.';
+
+ALTER TABLE ragpg.search_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ragpg.search_log_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE ragpg.source_table (
+    id bigint NOT NULL,
+    collection_id bigint NOT NULL,
+    relation text NOT NULL,
+    key_columns text[] NOT NULL,
+    expressions jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON TABLE ragpg.source_table IS 'An application''s own table that is kept searchable.';
+
+COMMENT ON COLUMN ragpg.source_table.id IS 'Surrogate key.';
+
+COMMENT ON COLUMN ragpg.source_table.collection_id IS 'The collection its rows become documents of.';
+
+COMMENT ON COLUMN ragpg.source_table.relation IS 'Qualified, quoted name of the table.';
+
+COMMENT ON COLUMN ragpg.source_table.key_columns IS 'Columns that make external_id.';
+
+COMMENT ON COLUMN ragpg.source_table.expressions IS 'SQL expressions for content, title, acl and so on.';
+
+COMMENT ON COLUMN ragpg.source_table.created_at IS 'When it was attached.';
+
+ALTER TABLE ragpg.source_table ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ragpg.source_table_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+ALTER TABLE ONLY ragpg.alembic_version
+    ADD CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num);
+
+ALTER TABLE ONLY ragpg.chunk
+    ADD CONSTRAINT pk_chunk PRIMARY KEY (index_version_id, document_id, id);
+
+ALTER TABLE ONLY ragpg.collection
+    ADD CONSTRAINT pk_collection PRIMARY KEY (id);
+
+ALTER TABLE ONLY ragpg.document
+    ADD CONSTRAINT pk_document PRIMARY KEY (id);
+
+ALTER TABLE ONLY ragpg.embedding
+    ADD CONSTRAINT pk_embedding PRIMARY KEY (index_version_id, document_id, chunk_id);
+
+ALTER TABLE ONLY ragpg.embedding_cache
+    ADD CONSTRAINT pk_embedding_cache PRIMARY KEY (model_key, input_hash);
+
+ALTER TABLE ONLY ragpg.index_version
+    ADD CONSTRAINT pk_index_version PRIMARY KEY (id);
+
+ALTER TABLE ONLY ragpg.job
+    ADD CONSTRAINT pk_job PRIMARY KEY (id);
+
+ALTER TABLE ONLY ragpg.lexeme_stat
+    ADD CONSTRAINT pk_lexeme_stat PRIMARY KEY (index_version_id, lexeme);
+
+ALTER TABLE ONLY ragpg.search_log
+    ADD CONSTRAINT pk_search_log PRIMARY KEY (id);
+
+ALTER TABLE ONLY ragpg.source_table
+    ADD CONSTRAINT pk_source_table PRIMARY KEY (id);
+
+ALTER TABLE ONLY ragpg.collection
+    ADD CONSTRAINT uq_collection_name UNIQUE (name);
+
+CREATE INDEX ix_chunk_document_id ON ONLY ragpg.chunk USING btree (document_id);
+
+CREATE INDEX ix_document_acl ON ragpg.document USING gin (acl);
+
+CREATE INDEX ix_document_collection_id ON ragpg.document USING btree (collection_id, tenant_id, external_id);
+
+CREATE INDEX ix_document_language ON ragpg.document USING btree (collection_id, language);
+
+CREATE INDEX ix_document_metadata ON ragpg.document USING gin (metadata jsonb_path_ops);
+
+CREATE INDEX ix_document_unindexed ON ragpg.document USING btree (collection_id) WHERE (indexed_at IS NULL);
+
+CREATE INDEX ix_index_version_collection_id ON ragpg.index_version USING btree (collection_id);
+
+CREATE INDEX ix_search_log_collection_id ON ragpg.search_log USING btree (collection_id);
+
+CREATE INDEX ix_source_table_collection_id ON ragpg.source_table USING btree (collection_id);
+
+ALTER TABLE ragpg.chunk
+    ADD CONSTRAINT fk_chunk_document FOREIGN KEY (document_id) REFERENCES ragpg.document(id) ON DELETE CASCADE;
+
+ALTER TABLE ragpg.chunk
+    ADD CONSTRAINT fk_chunk_index_version FOREIGN KEY (index_version_id) REFERENCES ragpg.index_version(id);
+
+ALTER TABLE ONLY ragpg.document
+    ADD CONSTRAINT fk_document_collection FOREIGN KEY (collection_id) REFERENCES ragpg.collection(id) ON DELETE CASCADE;
+
+ALTER TABLE ragpg.embedding
+    ADD CONSTRAINT fk_embedding_chunk FOREIGN KEY (index_version_id, document_id, chunk_id) REFERENCES ragpg.chunk(index_version_id, document_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY ragpg.index_version
+    ADD CONSTRAINT fk_index_version_collection FOREIGN KEY (collection_id) REFERENCES ragpg.collection(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY ragpg.lexeme_stat
+    ADD CONSTRAINT fk_lexeme_stat_index_version FOREIGN KEY (index_version_id) REFERENCES ragpg.index_version(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY ragpg.search_log
+    ADD CONSTRAINT fk_search_log_collection FOREIGN KEY (collection_id) REFERENCES ragpg.collection(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY ragpg.source_table
+    ADD CONSTRAINT fk_source_table_collection FOREIGN KEY (collection_id) REFERENCES ragpg.collection(id) ON DELETE CASCADE;
+
+ALTER TABLE ragpg.chunk ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE ragpg.collection ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE ragpg.document ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE ragpg.embedding ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE ragpg.embedding_cache ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE ragpg.index_version ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE ragpg.job ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE ragpg.lexeme_stat ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY reader ON ragpg.chunk FOR SELECT USING ((EXISTS ( SELECT
+   FROM ragpg.document
+  WHERE (document.id = chunk.document_id))));
+
+COMMENT ON POLICY reader ON ragpg.chunk IS 'The chunks of the documents that may be read.';
+
+CREATE POLICY reader ON ragpg.collection FOR SELECT USING (true);
+
+COMMENT ON POLICY reader ON ragpg.collection IS 'Collections are no secret to those who may use the schema.';
+
+CREATE POLICY reader ON ragpg.document FOR SELECT USING (((tenant_id = ( SELECT ragpg._current_tenant_id() AS _current_tenant_id)) AND (acl && ( SELECT ragpg._current_principals() AS _current_principals)) AND ((expires_at IS NULL) OR (expires_at > now()))));
+
+COMMENT ON POLICY reader ON ragpg.document IS 'The documents of the session''s tenant that its principals may read and that have not expired.';
+
+CREATE POLICY reader ON ragpg.embedding FOR SELECT USING ((EXISTS ( SELECT
+   FROM ragpg.document
+  WHERE (document.id = embedding.document_id))));
+
+COMMENT ON POLICY reader ON ragpg.embedding IS 'The embeddings of the documents that may be read.';
+
+CREATE POLICY reader ON ragpg.index_version FOR SELECT USING (true);
+
+COMMENT ON POLICY reader ON ragpg.index_version IS 'Index versions are no secret to those who may use the schema.';
+
+ALTER TABLE ragpg.search_log ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE ragpg.source_table ENABLE ROW LEVEL SECURITY;
+
+REVOKE ALL ON FUNCTION ragpg._analyze(p_config regconfig, p_text text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._announce_write(p_index_version bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._any_of(p_lexemes text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._best_matches(p_scope ragpg._scope, p_terms ragpg._terms, p_candidates tsquery, p_fresh boolean, p_limit integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._spaceless() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._bigrams(p_text text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._cache_embeddings(p_model_key text, p_input_hashes bytea[], p_embeddings public.vector[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._cached_embeddings(p_model_key text, p_input_hashes bytea[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._cached_query(p_scope ragpg._scope, p_query text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._caller() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._caller_is_owner() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._centroid(p_scope ragpg._scope, p_document_ids uuid[], p_chunk_ids uuid[], p_weights double precision[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._check_acl(p_acl text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._check_dimensions(p_embeddings public.vector[], p_dimensions integer, p_index_version bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._check_embedding(p_scope ragpg._scope, p_embedding public.vector) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._check_language(p_language text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._check_paging(p_k integer, p_candidate_k integer, p_rrf_k integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._uuid8(p_digest bytea) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._chunk_id(p_document_id uuid, p_content text, p_occurrence integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._chunk_rows(p_index_version bigint, p_document_id uuid, p_content text, p_title text, p_chunks jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._chunk_states(p_collection text, p_document_id uuid, p_index_version bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._configs(p_collection_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._cosine_distance(p_left public.halfvec, p_right public.halfvec) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._count_visible(p_scope ragpg._scope, p_cap integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._current_principals() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._current_tenant_id() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._dimensions(p_embedding public.vector) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._distances(p_scope ragpg._scope, p_embedding public.halfvec, p_document_ids uuid[], p_chunk_ids uuid[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._document_id(p_collection text, p_tenant_id text, p_external_id text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._document_states(p_collection text, p_external_ids text[], p_tenant_id text, p_index_version bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._drop_partitions(p_index_version bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._expansion(p_expand text, OUT o_mode text, OUT o_neighbors integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._external_ids(p_collection text, p_prefix_uri text, p_tenant_id text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._fuse(p_scope ragpg._scope, p_terms ragpg._terms, p_embedding public.halfvec, p_keyword ragpg._leg, p_vector ragpg._leg, p_fusion text, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._hits(p_scope ragpg._scope, p_ranking ragpg._ranking, p_k integer, p_expand text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._identifiers(p_text text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._index_version(p_collection text, p_index_version bigint, OUT collection_id bigint, OUT index_version_id bigint, OUT language text, OUT chunking jsonb, OUT embedding_provider text, OUT embedding_model text, OUT dimensions integer, OUT query_prefix text, OUT document_prefix text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._is_zero(p_embedding public.vector) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._keyword_leg(p_scope ragpg._scope, p_terms ragpg._terms, p_limit integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._keyword_scores(p_scope ragpg._scope, p_terms ragpg._terms, p_document_ids uuid[], p_chunk_ids uuid[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._lexeme_count(p_tsv tsvector) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._may_choose_principals() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._milliseconds(p_from timestamp with time zone, p_to timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._nearest_exact(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._nearest_hnsw(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._normalise(p_text text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._open_search(p_collection text, p_index_version bigint, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._parse_query(p_configs text[], p_query text, OUT o_lexemes text[], OUT o_counts integer[], OUT o_phrases tsquery, OUT o_exclusions tsquery) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._pending_chunks(p_collection text, p_limit integer, p_index_version bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._phrase(p_config regconfig, p_text text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._phrase_in(p_configs text[], p_text text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._plain_words(p_text text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._positioned_lexemes(p_lexemes text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._predicate(p_path jsonpath, p_name text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._principals(p_principals text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._score_expression(p_terms integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._search(p_scope ragpg._scope, p_mode text, p_query text, p_embedding public.vector, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._set_embeddings(p_collection text, p_document_ids uuid[], p_chunk_ids uuid[], p_embeddings public.vector[], p_index_version bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._sets_reaching(p_queries tsquery[], p_bounds double precision[], p_threshold double precision) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._split_text(p_content text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._terms_of(p_scope ragpg._scope, p_lexemes text[], p_counts integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._to_halfvec(p_embedding public.vector) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._to_vector(p_embedding public.halfvec) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._vector_leg(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._vector_schema() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._weighted_sum(p_embeddings public.halfvec[], p_weights double precision[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._word_parts(p_text text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._write_chunks(p_index_version bigint, p_document_id uuid, p_language text, p_language_changed boolean, p_rows ragpg.chunk[], p_embeddings public.vector[], p_dimensions integer, OUT o_written integer, OUT o_deleted integer, OUT o_embedded integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._write_horizon(p_index_version bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._write_lock_class(p_index_version bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg.activate_index_version(p_collection text, p_index_version bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg.collection_stats(p_collection text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg.create_collection(p_name text, p_language text, p_chunking jsonb, p_default_acl text[], p_embedding_provider text, p_embedding_model text, p_embedding_dimensions integer, p_query_prefix text, p_document_prefix text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg.create_index_version(p_collection text, p_chunking jsonb, p_embedding_provider text, p_embedding_model text, p_embedding_dimensions integer, p_query_prefix text, p_document_prefix text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg.delete_document(p_collection text, p_external_id text, p_tenant_id text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg.drop_collection(p_name text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg.drop_index_version(p_collection text, p_index_version bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg.explain_search(p_collection text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight real, p_keyword_weight real, p_fusion text, p_feedback integer, p_index_version bigint, p_mode text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg.grant_access(p_role text, p_level text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg.refresh_statistics(p_collection text, p_index_version bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg.search_hybrid(p_collection text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight real, p_keyword_weight real, p_fusion text, p_feedback integer, p_expand text, p_index_version bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg.search_keyword(p_collection text, p_query text, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_expand text, p_index_version bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg.search_vector(p_collection text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_expand text, p_index_version bigint, p_query text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg.set_acl(p_collection text, p_external_id text, p_acl text[], p_tenant_id text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg.upsert_document(p_collection text, p_external_id text, p_content text, p_title text, p_uri text, p_media_type text, p_language text, p_metadata jsonb, p_acl text[], p_tenant_id text, p_expires_at timestamp with time zone, p_chunks jsonb, p_embeddings public.vector[], p_index_version bigint, OUT document_id uuid, OUT status text, OUT chunks_written integer, OUT chunks_deleted integer, OUT embeddings_written integer) FROM PUBLIC;

@@ -13,8 +13,8 @@ _BEFORE_FUNCTIONS = ("types.sql",)
 _AFTER_FUNCTIONS = ("policies.sql", "triggers.sql", "grants.sql")
 _REQUIRES = re.compile(r"^--\s*requires:\s*(.+)$", re.MULTILINE)
 
-# What sqlalchemy.text() would take for a bind parameter or for an escaped colon.
-_TEXT_SYNTAX = re.compile(r"(?<![:\w\\]):(?=\w)|\\(?=:)")
+# What sqlalchemy.text() would take for a bind parameter or for an escaped colon: `:name`, but not `::type` or `[:alnum:]`.
+_TEXT_SYNTAX = re.compile(r"(?<![:\w$\\]):(?=[\w$]+(?![:\w$]))|\\(?=:[\w$]*(?![:\w$]))")
 
 
 def ordered_files(folder: Path) -> list[Path]:

@@ -18,9 +18,15 @@ begin
                     sum(length(cut.text)) over (order by line.place, cut.place) - length(cut.text) as char_start
                 from string_to_table(p_content, E'\n') with ordinality as line (text, place)
                 cross join lateral (
-                    -- with the newline that string_to_table took; a line over the target is cut between words
-                    select found.text[1] as text, found.place
-                    from regexp_matches(line.text || E'\n', '(.{1,1500}(?:\s+|$)|\S{1500})', 'g') with ordinality as found (text, place)
+                    select unit.text, unit.place
+                    from unnest(
+                        -- with the newline that string_to_table took; a line over the target is taken word by word
+                        case when length(line.text) <= v_target then array[line.text || E'\n']
+                        else array(
+                            select word.text[1]
+                            from regexp_matches(line.text || E'\n', '(\s*\S{1,255}|\s+$)', 'g') as word (text)
+                        ) end
+                    ) with ordinality as unit (text, place)
                 ) as cut
             ) as piece
             where piece.text ~ '\S'

@@ -33,6 +33,14 @@ end;
 
 comment on function ragpg._cosine_distance(halfvec, halfvec) is '1 − cosine similarity; 0 is the same direction, lower is better.';
 
+create function ragpg._is_same(p_left halfvec, p_right halfvec) returns boolean
+language sql immutable parallel safe
+begin atomic
+    select p_left = p_right;
+end;
+
+comment on function ragpg._is_same(halfvec, halfvec) is 'True where both vectors are equal in every dimension.';
+
 create function ragpg._is_zero(p_embedding vector) returns boolean
 language sql immutable parallel safe
 begin atomic

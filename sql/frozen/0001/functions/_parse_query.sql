@@ -68,11 +68,11 @@ begin
         group by word.lexeme
     ) as term;
 
-    for v_found in select found[1] from regexp_matches(v_rest, '"([^"]+)"', 'g') as found loop
+    for v_found in select part.text[1] from regexp_matches(v_rest, '"([^"]+)"', 'g') as part (text) loop
         v_one := ragpg._phrase_in(p_configs, v_found);
         o_phrases := case when o_phrases is null then v_one when v_one is null then o_phrases else o_phrases && v_one end;
     end loop;
-    for v_found in select found[1] from regexp_matches(coalesce(p_query, ''), v_excluded, 'g') as found loop
+    for v_found in select part.text[1] from regexp_matches(coalesce(p_query, ''), v_excluded, 'g') as part (text) loop
         v_one := ragpg._phrase_in(p_configs, v_found);
         o_exclusions := case when o_exclusions is null then v_one when v_one is null then o_exclusions else o_exclusions || v_one end;
     end loop;

@@ -109,7 +109,7 @@ begin
     join unnest(p_embeddings) with ordinality as vector (embedding, place) on vector.place = given.ordinal + 1
     where vector.embedding is not null
     on conflict (index_version_id, document_id, chunk_id) do update set embedding = excluded.embedding
-    where embedding.embedding is distinct from excluded.embedding;
+    where not ragpg._is_same(embedding.embedding, excluded.embedding);
     get diagnostics o_embedded = row_count;
 end;
 $$;

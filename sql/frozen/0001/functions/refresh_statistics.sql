@@ -30,13 +30,13 @@ begin
         v_version.index_version_id,
         word.lexeme,
         count(*),
-        max(1 - found.saturation / (found.saturation + coalesce(cardinality(word.positions), 1)))
+        max(1 - measured.saturation / (measured.saturation + coalesce(cardinality(word.positions), 1)))
     from (
         select chunk.content_tsv, v_k1 * (1 - v_b + v_b * chunk.lexeme_count / v_average) as saturation
         from ragpg.chunk
         where chunk.index_version_id = v_version.index_version_id
-    ) as found
-    cross join lateral unnest(found.content_tsv) as word
+    ) as measured
+    cross join lateral unnest(measured.content_tsv) as word
     group by word.lexeme
     having count(*) >= v_frequent;
 

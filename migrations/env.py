@@ -15,7 +15,7 @@ from ragpg.db.migrate import engine_for
 from ragpg.db.models import SCHEMA, Base
 from ragpg.db.sql_loader import escape
 
-_PARTITION = re.compile(r"(?:chunk|embedding)_v\d+")
+_PARTITION = re.compile(r"\b(?:chunk|embedding)_v\d+\b")
 _PREFLIGHT = (Path(__file__).parent / "preflight.sql").read_text(encoding="utf-8")
 
 
@@ -27,8 +27,12 @@ def include_name(name: str | None, kind: str, parents: Any) -> bool:
 
 
 def include_object(thing: Any, name: str | None, kind: str, reflected: bool, compare_to: Any) -> bool:
-    """Leave a host application's own tables alone."""
-    return kind != "table" or thing.schema == SCHEMA
+    """Leave out a host application's own tables, and the foreign keys that Postgres derives for each partition."""
+    if kind == "table":
+        return thing.schema == SCHEMA
+    if kind == "foreign_key_constraint" and reflected:
+        return not any(_PARTITION.search(element.target_fullname) for element in thing.elements)
+    return True
 
 
 OPTIONS: dict[str, Any] = {

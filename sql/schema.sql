@@ -738,8 +738,10 @@ CREATE FUNCTION ragpg._drop_partitions(p_index_version bigint) RETURNS void
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
-    execute format('drop table if exists ragpg.%I', 'embedding_v' || p_index_version);
-    execute format('drop table if exists ragpg.%I', 'chunk_v' || p_index_version);
+    execute format('drop table ragpg.%I', 'embedding_v' || p_index_version);
+    -- the embeddings' foreign key refers to the whole table: a partition has to leave it before it can be dropped
+    execute format('alter table ragpg.chunk detach partition ragpg.%I', 'chunk_v' || p_index_version);
+    execute format('drop table ragpg.%I', 'chunk_v' || p_index_version);
 end;
 $$;
 
@@ -975,7 +977,7 @@ CREATE FUNCTION ragpg._identifiers(p_text text) RETURNS text[]
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
  SELECT COALESCE(array_agg(lower(found.token[1]) ORDER BY found.place), '{}'::text[]) AS "coalesce"
-    FROM regexp_matches(_identifiers.p_text, ('([[\:alnum:]_]+(?:[-_./:@+#~&=?%\\]+[[\:alnum:]_]+)+[+#]*|[[\:alnum:]]+[+#]+|[[\:alnum:]]*_[[\:alnum:]_]*'::text || '|(?<![[\:alnum:]])\.[[\:alpha:]][[\:alnum:]]*)'::text), 'g'::text) WITH ORDINALITY found(token, place)
+    FROM regexp_matches(_identifiers.p_text, ('([[:alnum:]_]+(?:[-_./:@+#~&=?%\\]+[[:alnum:]_]+)+[+#]*|[[:alnum:]]+[+#]+|[[:alnum:]]*_[[:alnum:]_]*'::text || '|(?<![[:alnum:]])\.[[:alpha:]][[:alnum:]]*)'::text), 'g'::text) WITH ORDINALITY found(token, place)
    WHERE ((length(found.token[1]) >= 2) AND (length(found.token[1]) <= 255));
 END;
 
@@ -1016,6 +1018,14 @@ end;
 $$;
 
 COMMENT ON FUNCTION ragpg._index_version(p_collection text, p_index_version bigint, OUT collection_id bigint, OUT index_version_id bigint, OUT language text, OUT chunking jsonb, OUT embedding_provider text, OUT embedding_model text, OUT dimensions integer, OUT query_prefix text, OUT document_prefix text) IS 'The collection and one of its index versions (the active one by default): chunking, embedding model, dimensions, prefixes. RG001, RG004.';
+
+CREATE FUNCTION ragpg._is_same(p_left public.halfvec, p_right public.halfvec) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT (p_left OPERATOR(public.=) p_right);
+END;
+
+COMMENT ON FUNCTION ragpg._is_same(p_left public.halfvec, p_right public.halfvec) IS 'True where both vectors are equal in every dimension.';
 
 CREATE FUNCTION ragpg._is_zero(p_embedding public.vector) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -1306,11 +1316,11 @@ begin
         group by word.lexeme
     ) as term;
 
-    for v_found in select found[1] from regexp_matches(v_rest, '"([^"]+)"', 'g') as found loop
+    for v_found in select part.text[1] from regexp_matches(v_rest, '"([^"]+)"', 'g') as part (text) loop
         v_one := ragpg._phrase_in(p_configs, v_found);
         o_phrases := case when o_phrases is null then v_one when v_one is null then o_phrases else o_phrases && v_one end;
     end loop;
-    for v_found in select found[1] from regexp_matches(coalesce(p_query, ''), v_excluded, 'g') as found loop
+    for v_found in select part.text[1] from regexp_matches(coalesce(p_query, ''), v_excluded, 'g') as part (text) loop
         v_one := ragpg._phrase_in(p_configs, v_found);
         o_exclusions := case when o_exclusions is null then v_one when v_one is null then o_exclusions else o_exclusions || v_one end;
     end loop;
@@ -1419,7 +1429,7 @@ COMMENT ON FUNCTION ragpg._phrase_in(p_configs text[], p_text text) IS 'The phra
 CREATE FUNCTION ragpg._plain_words(p_text text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
- SELECT regexp_replace(translate(p_text, '-_./:@+#~&=?%\<>'::text, '                '::text), '([[\:alnum:]]{255})(?=[[\:alnum:]])'::text, '\1 '::text, 'g'::text) AS regexp_replace;
+ SELECT regexp_replace(translate(p_text, '-_./:@+#~&=?%\<>'::text, '                '::text), '([[:alnum:]]{255})(?=[[:alnum:]])'::text, '\1 '::text, 'g'::text) AS regexp_replace;
 END;
 
 COMMENT ON FUNCTION ragpg._plain_words(p_text text) IS 'The text with every character that Postgres'' parser treats specially replaced by a space, and words over 255 characters cut.';
@@ -1532,7 +1542,7 @@ begin
     v_query := ragpg._parse_query(ragpg._configs(p_scope.collection_id), p_query);
     v_scope.phrases := v_query.o_phrases;
     v_scope.exclusions := v_query.o_exclusions;
-    if v_embedding is null and p_mode <> 'vector' and not coalesce(p_query, '') ~ '[[\:alnum:]]' then
+    if v_embedding is null and p_mode <> 'vector' and not coalesce(p_query, '') ~ '[[:alnum:]]' then
         raise exception using
             errcode = 'RG008',
             message = 'the query holds no word to search for',
@@ -1734,9 +1744,15 @@ begin
                     sum(length(cut.text)) over (order by line.place, cut.place) - length(cut.text) as char_start
                 from string_to_table(p_content, E'\n') with ordinality as line (text, place)
                 cross join lateral (
-                    -- with the newline that string_to_table took; a line over the target is cut between words
-                    select found.text[1] as text, found.place
-                    from regexp_matches(line.text || E'\n', '(.{1,1500}(?:\s+|$)|\S{1500})', 'g') with ordinality as found (text, place)
+                    select unit.text, unit.place
+                    from unnest(
+                        -- with the newline that string_to_table took; a line over the target is taken word by word
+                        case when length(line.text) <= v_target then array[line.text || E'\n']
+                        else array(
+                            select word.text[1]
+                            from regexp_matches(line.text || E'\n', '(\s*\S{1,255}|\s+$)', 'g') as word (text)
+                        ) end
+                    ) with ordinality as unit (text, place)
                 ) as cut
             ) as piece
             where piece.text ~ '\S'
@@ -1957,8 +1973,8 @@ COMMENT ON FUNCTION ragpg._weighted_sum(p_embeddings public.halfvec[], p_weights
 CREATE FUNCTION ragpg._word_parts(p_text text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
- SELECT COALESCE(string_agg(regexp_replace(regexp_replace(found.token[1], '([[\:lower:]])([[\:upper:]])'::text, '\1 \2'::text, 'g'::text), '([[\:alpha:]])(?=[0-9])|([0-9])(?=[[\:alpha:]])'::text, '\1\2 '::text, 'g'::text), ' '::text ORDER BY found.place), ''::text) AS "coalesce"
-    FROM regexp_matches(_word_parts.p_text, '([[\:alnum:]]*(?:[[\:lower:]][[\:upper:]]|[[\:alpha:]][0-9]|[0-9][[\:alpha:]])[[\:alnum:]]*)'::text, 'g'::text) WITH ORDINALITY found(token, place)
+ SELECT COALESCE(string_agg(regexp_replace(regexp_replace(found.token[1], '([[:lower:]])([[:upper:]])'::text, '\1 \2'::text, 'g'::text), '([[:alpha:]])(?=[0-9])|([0-9])(?=[[:alpha:]])'::text, '\1\2 '::text, 'g'::text), ' '::text ORDER BY found.place), ''::text) AS "coalesce"
+    FROM regexp_matches(_word_parts.p_text, '([[:alnum:]]*(?:[[:lower:]][[:upper:]]|[[:alpha:]][0-9]|[0-9][[:alpha:]])[[:alnum:]]*)'::text, 'g'::text) WITH ORDINALITY found(token, place)
    WHERE (length(found.token[1]) <= 255);
 END;
 
@@ -2071,7 +2087,7 @@ begin
     join unnest(p_embeddings) with ordinality as vector (embedding, place) on vector.place = given.ordinal + 1
     where vector.embedding is not null
     on conflict (index_version_id, document_id, chunk_id) do update set embedding = excluded.embedding
-    where embedding.embedding is distinct from excluded.embedding;
+    where not ragpg._is_same(embedding.embedding, excluded.embedding);
     get diagnostics o_embedded = row_count;
 end;
 $$;
@@ -2438,13 +2454,13 @@ begin
         v_version.index_version_id,
         word.lexeme,
         count(*),
-        max(1 - found.saturation / (found.saturation + coalesce(cardinality(word.positions), 1)))
+        max(1 - measured.saturation / (measured.saturation + coalesce(cardinality(word.positions), 1)))
     from (
         select chunk.content_tsv, v_k1 * (1 - v_b + v_b * chunk.lexeme_count / v_average) as saturation
         from ragpg.chunk
         where chunk.index_version_id = v_version.index_version_id
-    ) as found
-    cross join lateral unnest(found.content_tsv) as word
+    ) as measured
+    cross join lateral unnest(measured.content_tsv) as word
     group by word.lexeme
     having count(*) >= v_frequent;
 
@@ -3089,6 +3105,8 @@ ALTER TABLE ONLY ragpg.search_log
 ALTER TABLE ONLY ragpg.source_table
     ADD CONSTRAINT fk_source_table_collection FOREIGN KEY (collection_id) REFERENCES ragpg.collection(id) ON DELETE CASCADE;
 
+ALTER TABLE ragpg.alembic_version ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE ragpg.chunk ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE ragpg.collection ENABLE ROW LEVEL SECURITY;
@@ -3206,6 +3224,8 @@ REVOKE ALL ON FUNCTION ragpg._hits(p_scope ragpg._scope, p_ranking ragpg._rankin
 REVOKE ALL ON FUNCTION ragpg._identifiers(p_text text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._index_version(p_collection text, p_index_version bigint, OUT collection_id bigint, OUT index_version_id bigint, OUT language text, OUT chunking jsonb, OUT embedding_provider text, OUT embedding_model text, OUT dimensions integer, OUT query_prefix text, OUT document_prefix text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._is_same(p_left public.halfvec, p_right public.halfvec) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._is_zero(p_embedding public.vector) FROM PUBLIC;
 

@@ -33,7 +33,7 @@ def binaries() -> Path:
 
 
 class PgServer:
-    """A running server: its superuser's URL, and databases owned by ``ragpg``, who is no superuser."""
+    """A running server: its superuser's URL, and databases whose owner is no superuser."""
 
     def __init__(self, server: EmbeddedServer, programs: Path) -> None:
         self.server = server

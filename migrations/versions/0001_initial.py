@@ -198,9 +198,7 @@ def collections_and_documents() -> None:
     op.create_index(
         "ix_document_collection_id", "document", ["collection_id", "tenant_id", "external_id"], schema="ragpg"
     )
-    op.create_index(
-        "ix_document_language", "document", ["collection_id", "language"], schema="ragpg"
-    )
+    op.create_index("ix_document_language", "document", ["collection_id", "language"], schema="ragpg")
     op.create_index(
         "ix_document_metadata",
         "document",
@@ -559,3 +557,4 @@ def describe_version_table() -> None:
         "comment on table ragpg.alembic_version is 'The revision this schema is at; `ragpg migrate` changes it.'"
     )
     op.execute("comment on column ragpg.alembic_version.version_num is 'The revision.'")
+    op.execute("alter table ragpg.alembic_version enable row level security")

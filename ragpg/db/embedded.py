@@ -25,7 +25,8 @@ from ragpg.errors import ConfigError, DatabaseUnavailable, MissingExtra, Unsuppo
 from .account import Account
 
 DATABASE = "ragpg"
-OWNER = "ragpg"
+# Not the schema's name, or "$user" in search_path would put the user's own tables into it.
+OWNER = "ragpg_owner"
 SUPERUSER = "postgres"
 
 _PORT = 5432

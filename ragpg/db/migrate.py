@@ -8,6 +8,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TextIO
 
+import alembic.context
+import alembic.op
 import psycopg
 import sqlalchemy as sa
 from alembic import command
@@ -52,7 +54,7 @@ def migrate(url: str | None = None, *, connection: sa.Connection | None = None) 
 def migration_script() -> str:
     """Return the SQL that installs the schema in an empty database, for ``psql -v ON_ERROR_STOP=1 -f``."""
     script = io.StringIO()
-    with _alembic:
+    with _environment():
         command.upgrade(_config(script), "head", sql=True)
     return script.getvalue()
 
@@ -114,7 +116,7 @@ def engine_for(url: str | None) -> sa.Engine:
 def _upgrade(connection: sa.Connection) -> None:
     config = _config()
     config.attributes["connection"] = connection
-    with _alembic:
+    with _environment():
         command.upgrade(config, "head")
 
 
@@ -123,6 +125,20 @@ def _config(output: TextIO | None = None) -> Config:
     # ConfigParser interpolates %.
     config.set_main_option("script_location", str(migrations_dir()).replace("%", "%%"))
     return config
+
+
+@contextmanager
+def _environment() -> Generator[None]:
+    """One run of Alembic at a time; a host's own run, if this is called from one of its revisions, goes on after it."""
+    with _alembic:
+        hosts = [
+            proxy for module in (alembic.context, alembic.op) if (proxy := getattr(module, "_proxy", None))
+        ]
+        try:
+            yield
+        finally:
+            for proxy in hosts:
+                proxy._install_proxy()
 
 
 @contextmanager

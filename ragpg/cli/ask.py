@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def ask(
     collection: CollectionArgument,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question.", show_default=False)],
-    k: Annotated[int, typer.Option("--k", min=1, help="How many hits the answer may draw on.")] = 8,
+    k: Annotated[int, typer.Option("--k", min=1, max=1000, help="How many hits the answer may draw on.")] = 8,
     principals: AsOption = None,
     tenant: TenantOption = None,
     filter_: FilterOption = None,

@@ -45,7 +45,7 @@ def find_database(url: str | None, *, create: bool = False) -> Database:
     url
         The value of ``--url``.
     create
-        Make the embedded server where nothing else names a database.
+        Make the embedded server where neither option nor variable names a database.
 
     Returns
     -------
@@ -57,41 +57,37 @@ def find_database(url: str | None, *, create: bool = False) -> Database:
     ConfigError
         Where nothing names a database.
     """
-    settings = Settings.load()
-    named = url or settings.database_url
-    if named:
-        return Database(named)
-    if (settings.data_dir / "pgdata").exists():
-        return start_embedded(settings.data_dir)
-    if any(os.environ.get(name) for name in _LIBPQ_VARIABLES):
+    settings = Settings.from_env(database_url=url or None)
+    if settings.database_url:
+        return Database(settings.database_url)
+
+    from ragpg.db.embedded import EmbeddedServer
+
+    server = EmbeddedServer(settings.data_dir)
+    if create or server.data.exists():
+        return Database(server.start(), settings.data_dir)
+    if libpq_names_one():
         return Database("postgresql://")
-    if create:
-        return start_embedded(settings.data_dir)
     raise ConfigError(
         f"no database: pass --url postgresql://…, or set RAGPG_DATABASE_URL or PGHOST/PGDATABASE, or make an embedded "
         f"one in {settings.data_dir} with `ragpg quickstart` (with examples) or `ragpg init` (empty)"
     )
 
 
-def start_embedded(data_dir: Path) -> Database:
-    """Start the embedded server, or find it running.
-
-    Parameters
-    ----------
-    data_dir
-        Its directory, made where it is missing.
+def libpq_names_one() -> bool:
+    """Tell whether libpq's own variables name a database.
 
     Returns
     -------
-    Database
-        The database in it.
+    bool
+        True where they name a host, a database or a service.
     """
-    from ragpg.db.embedded import start
-
-    return Database(start(data_dir), data_dir)
+    return any(os.environ.get(name) for name in _LIBPQ_VARIABLES)
 
 
-def open_client(url: str | None, *, database: Database | None = None) -> Client:
+def open_client(
+    url: str | None, *, database: Database | None = None, chat_model: str | None = None
+) -> Client:
     """Open the client for the database that the options and the environment name.
 
     Parameters
@@ -100,6 +96,8 @@ def open_client(url: str | None, *, database: Database | None = None) -> Client:
         The value of ``--url``.
     database
         The database, where it was found before.
+    chat_model
+        The model that writes answers; by default what the environment says.
 
     Returns
     -------
@@ -110,7 +108,7 @@ def open_client(url: str | None, *, database: Database | None = None) -> Client:
 
     from ragpg.client import Client
 
-    return Client(target.url)
+    return Client(target.url, chat_model=chat_model)
 
 
 def hide_password(url: str) -> str:

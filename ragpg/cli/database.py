@@ -1,4 +1,4 @@
-"""``ragpg init | migrate | uninstall``."""
+"""``ragpg init | migrate | stop | uninstall``."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from typing import Annotated
 
 import typer
 
-from ragpg.cli.connect import find_database
+from ragpg.cli.connect import find_database, libpq_names_one
 from ragpg.cli.group import EXIT_USAGE
 from ragpg.cli.options import JsonOption, UrlOption, YesOption
 from ragpg.cli.output import note, print_json
+from ragpg.config import Settings
 
 
 def init(as_json: JsonOption = False, url: UrlOption = None) -> None:
     """Make a database ready: your own, or an embedded PostgreSQL in ./.ragpg where none is named. Safe to repeat."""
     from ragpg.db.migrate import migrate as upgrade
 
-    database = find_database(url, create=True)
+    database = find_database(url, create=not libpq_names_one())
     revision = upgrade(database.url)
     if as_json:
         print_json({"url": database.shown, "revision": revision, "embedded": database.data_dir is not None})
@@ -54,6 +55,21 @@ def migrate(
         typer.echo(f"schema ragpg is at revision {after} already")
     else:
         typer.echo(f"schema ragpg is now at revision {after}, was {before or 'not installed'}")
+
+
+def stop(as_json: JsonOption = False) -> None:
+    """Stop the embedded PostgreSQL of ./.ragpg. Its data stay, and the next command starts it again."""
+    from ragpg.db.embedded import EmbeddedServer
+
+    server = EmbeddedServer(Settings.from_env().data_dir)
+    was_running = server.running()
+    server.stop()
+    if as_json:
+        print_json({"stopped": was_running, "data_dir": str(server.home)})
+    else:
+        typer.echo(
+            f"stopped the server in {server.home}" if was_running else f"no server runs in {server.home}"
+        )
 
 
 def uninstall(yes: YesOption = False, as_json: JsonOption = False, url: UrlOption = None) -> None:

@@ -84,4 +84,5 @@ def _show_traceback() -> None:
 
 
 def _say(line: str) -> None:
-    typer.secho(line, fg="red", err=True)
+    # libpq's messages have several lines.
+    typer.secho(" ".join(line.split()), fg="red", err=True)

@@ -34,15 +34,20 @@ def ingest_progress(*, shown: bool) -> Generator[Callable[[IngestProgress], None
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description:<9}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
+        TextColumn("{task.fields[path]}", markup=False),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("ingesting", total=None)
+        files = progress.add_task("documents", total=None, path="")
+        vectors = progress.add_task("vectors", total=None, path="")
 
         def update(step: IngestProgress) -> None:
-            progress.update(task, total=step.total, completed=step.done, description=one_line(step.path, 40))
+            progress.update(
+                files, total=step.files_total, completed=step.files_done, path=one_line(step.path, 50)
+            )
+            progress.update(vectors, total=step.chunks_total or None, completed=step.chunks_embedded)
 
         yield update

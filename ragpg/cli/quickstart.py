@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import sys
 import time
 import unicodedata
@@ -97,7 +98,8 @@ def quickstart(
         database = find_database(url, create=True)
     with stages.stage("migrate", "schema ragpg is up to date"):
         migrate(database.url)
-    with open_client(url, database=database) as client:
+    # What runs without a key and a network does so for everybody, whatever the environment holds.
+    with open_client(url, database=database, chat_model="none") as client:
         _ensure_collection(client, collection, embedder)
         report = _ingest(client, collection, source, stages)
         questions, answered = _questions(source, own=path is not None)
@@ -175,8 +177,10 @@ def _questions(source: Path, *, own: bool) -> tuple[list[Question], Question | N
 
     if not own:
         return list(HANDBOOK_QUESTIONS), HANDBOOK_ANSWER
-    files = [source] if source.is_file() else [file for file in source.rglob("*") if file.is_file()]
-    questions = derive_questions(files)
+    from ragpg.ingest.sources import collect
+    from ragpg.parsing import supported_suffixes
+
+    questions = derive_questions(file.path for file in collect([source], supported_suffixes()).files)
     return questions, questions[0] if questions else None
 
 
@@ -223,8 +227,17 @@ def _what_next(collection: str, database: Database, questions: list[Question], u
         text = open_to_all[0].replace("'", "''")
         # Shown for copying, not run.
         query = f"select external_id, heading, score from ragpg.search_hybrid('{collection}', '{text}')"  # noqa: S608
-        lines.append(f"psql {shlex.quote(database.shown)} -c {shlex.quote(query)}")
+        lines.append(f"{_psql(database)} {shlex.quote(database.shown)} -c {shlex.quote(query)}")
     lines.append("ragpg status")
     typer.echo(f"\nEverything is in schema ragpg of {database.shown} ({where}). Try next:")
     for line in lines:
         typer.echo(f"  {line}")
+
+
+def _psql(database: Database) -> str:
+    if shutil.which("psql") is not None or database.data_dir is None:
+        return "psql"
+
+    from ragpg.db.embedded import embedded_binaries
+
+    return shlex.quote(str(embedded_binaries() / "psql"))

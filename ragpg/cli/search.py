@@ -28,7 +28,7 @@ def search(
     query: Annotated[
         str, typer.Argument(metavar="QUERY", help="The question, or words of it.", show_default=False)
     ],
-    k: Annotated[int, typer.Option("--k", min=1, help="How many hits.")] = 10,
+    k: Annotated[int, typer.Option("--k", min=1, max=1000, help="How many hits.")] = 10,
     mode: Annotated[Mode, typer.Option("--mode", help="Which legs search.")] = Mode.hybrid,
     principals: AsOption = None,
     tenant: TenantOption = None,

@@ -158,7 +158,7 @@ class Endpoint:
                 timeout=seconds,
             )
         except openai.APITimeoutError as error:
-            raise _Failure(f"no answer within {seconds:.0f} s", passing=True) from error
+            raise _Failure(f"no answer within {seconds:.2g} s", passing=True) from error
         except openai.APIConnectionError as error:
             why = error.__cause__ or error
             raise _Failure(f"can't connect ({why}): is it running?", passing=True) from error
@@ -169,7 +169,8 @@ class Endpoint:
         return _vectors(answer, len(inputs))
 
     def _refused(self, error: APIStatusError) -> _Failure:
-        said = self._redacted(error.message)
+        body = cast("dict[str, Any]", error.body) if isinstance(error.body, dict) else {}
+        said = self._redacted(str(body.get("message") or error.message))
         reason = f"status {error.status_code}: {said[:_LONGEST_QUOTE]}"
         if error.code == "insufficient_quota":
             return _Failure(f"{reason} (check the account's quota)", passing=False)
@@ -232,6 +233,8 @@ def _vectors(answer: Any, count: int) -> list[list[float]]:
             by_index[item.index] = [float(value) for value in item.embedding]
     except (AttributeError, TypeError, ValueError) as error:
         raise _Failure(f"the answer is not one of an embeddings API ({error})", passing=False) from error
+    if not all(by_index.values()):
+        raise _Failure("an empty vector came back", passing=False)
     if len(data) != count or by_index.keys() != set(range(count)):
         raise _Failure(
             f"{len(data)} vectors came back for {count} inputs, or with wrong indexes", passing=False

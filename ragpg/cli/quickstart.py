@@ -92,6 +92,7 @@ def quickstart(
     begun = time.monotonic()
     stages = Stages(quiet=as_json)
     source = path.resolve() if path is not None else _handbook()
+    files = _documents(source)
     collection = collection_name(source) if path is not None else "handbook"
 
     with stages.stage("database", "PostgreSQL is running"):
@@ -102,7 +103,7 @@ def quickstart(
     with open_client(url, database=database, chat_model="none") as client:
         _ensure_collection(client, collection, embedder)
         report = _ingest(client, collection, source, stages)
-        questions, answered = _questions(source, own=path is not None)
+        questions, answered = _questions(files, own=path is not None)
         with stages.stage("search", f"{len(questions)} questions, each in three ways"):
             comparisons = _compare(client, collection, questions)
         answer = _answer(client, collection, answered)
@@ -172,15 +173,24 @@ def _ingest(client: Client, collection: str, source: Path, stages: Stages) -> In
     return report
 
 
-def _questions(source: Path, *, own: bool) -> tuple[list[Question], Question | None]:
+def _documents(source: Path) -> list[Path]:
+    from ragpg.errors import InvalidArgument
+    from ragpg.ingest.sources import collect
+    from ragpg.parsing import supported_suffixes
+
+    suffixes = supported_suffixes()
+    files = [file.path for file in collect([source], suffixes).files]
+    if not files:
+        raise InvalidArgument(f"no document in {source}: ragpg reads {', '.join(sorted(suffixes))}")
+    return files
+
+
+def _questions(files: list[Path], *, own: bool) -> tuple[list[Question], Question | None]:
     from ragpg.cli.demo import HANDBOOK_ANSWER, HANDBOOK_QUESTIONS, derive_questions
 
     if not own:
         return list(HANDBOOK_QUESTIONS), HANDBOOK_ANSWER
-    from ragpg.ingest.sources import collect
-    from ragpg.parsing import supported_suffixes
-
-    questions = derive_questions(file.path for file in collect([source], supported_suffixes()).files)
+    questions = derive_questions(files)
     return questions, questions[0] if questions else None
 
 

@@ -100,7 +100,9 @@ def environment(**changes: str) -> dict[str, str]:
     return {key: value for key, value in os.environ.items() if key not in CLEARED} | changes
 
 
-def program(*arguments: object, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+def program(
+    *arguments: object, env: dict[str, str] | None = None, cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
     """Run ``ragpg`` as a program of its own."""
     return subprocess.run(
         [*COMMAND, *map(str, arguments)],
@@ -108,5 +110,6 @@ def program(*arguments: object, env: dict[str, str] | None = None) -> subprocess
         text=True,
         timeout=180,
         env=environment(**(env or {})),
+        cwd=cwd,
         check=False,
     )

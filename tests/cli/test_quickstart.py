@@ -1,0 +1,147 @@
+"""The main job: one command, from nothing to a cited answer. Real embedded server, real local model."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragpg.db.embedded import EmbeddedServer
+
+from .conftest import environment, program
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder that is empty at first, and the server that quickstart leaves running in it."""
+    folder = tmp_path_factory.mktemp("home")
+    yield folder
+    EmbeddedServer(folder / ".ragpg").remove()
+
+
+@pytest.fixture(scope="module")
+def first(home: Path) -> dict[str, Any]:
+    """What the first run prints."""
+    result = program("quickstart", "--json", cwd=home)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+@pytest.fixture(scope="module")
+def text(home: Path, first: dict[str, Any]) -> str:
+    """What a second run prints, for people."""
+    result = program("quickstart", cwd=home)
+    assert result.returncode == 0, result.stderr
+    assert result.stderr.count("\n") <= 3, "progress belongs to terminals"
+    return result.stdout
+
+
+def names(hits: list[dict[str, Any]]) -> list[str]:
+    return [hit["external_id"] for hit in hits]
+
+
+def test_everything_is_ingested(first: dict[str, Any]) -> None:
+    report = first["report"]
+    assert report["created"] >= 14
+    assert report["failures"] == []
+    assert report["embedded"] > 0
+    assert first["collection"] == "handbook"
+
+
+def test_each_leg_shows_what_it_is_good_at(first: dict[str, Any]) -> None:
+    code, paraphrase, staff, leads = first["questions"]
+    assert "ERR-1042" in code["keyword"][0]["content"] + code["keyword"][0]["heading"]
+    assert "ERR-1042" in code["hybrid"][0]["content"] + code["hybrid"][0]["heading"]
+    assert names(paraphrase["vector"])[0] == "public/returns-and-refunds.md"
+    assert names(paraphrase["hybrid"])[0] == "public/returns-and-refunds.md"
+    assert names(paraphrase["keyword"])[:1] != ["public/returns-and-refunds.md"]
+    secret = "hr/salary-bands-2026.md"
+    assert staff["question"] == leads["question"]
+    for leg in ("keyword", "vector", "hybrid"):
+        assert secret not in names(staff[leg])
+    assert names(leads["hybrid"])[0] == secret
+
+
+def test_the_answer_is_cited(first: dict[str, Any]) -> None:
+    answer = first["answer"]
+    assert answer["answered"] is True
+    assert answer["extractive"] is True
+    assert "[1]" in answer["text"]
+    assert "30 days" in answer["text"]
+    assert answer["citations"][0]["external_id"] == "public/returns-and-refunds.md"
+
+
+def test_the_second_run_does_nothing_again(home: Path, first: dict[str, Any]) -> None:
+    result = program("quickstart", "--json", cwd=home)
+    again = json.loads(result.stdout)
+    report = again["report"]
+    assert report["created"] == report["updated"] == report["attributes"] == report["embedded"] == 0
+    assert report["chunks_written"] == 0
+    assert report["unchanged"] == first["report"]["created"]
+    assert [question["hybrid"] for question in again["questions"]] == [
+        question["hybrid"] for question in first["questions"]
+    ]
+
+
+def test_what_people_see(text: str) -> None:
+    assert "keyword (BM25)" in text
+    assert "hybrid" in text
+    assert "group:hr-leads" in text
+    assert "[1] public/returns-and-refunds.md" in text
+    assert re.search(r"\(\d+\.\d s\)", text)
+    assert "postgresql://" in text
+    assert "\x1b" not in text
+
+
+def test_the_commands_it_ends_with_work(home: Path, text: str) -> None:
+    commands = [line.strip() for line in text.splitlines() if re.match(r"  (ragpg|\S*psql) ", line)]
+    assert len(commands) >= 4
+    for command in commands:
+        words = shlex.split(command)
+        if words[0] == "ragpg":
+            result = program(*words[1:], cwd=home)
+        else:
+            result = subprocess.run(words, capture_output=True, text=True, env=environment(), check=False)
+        assert result.returncode == 0, (command, result.stderr)
+        assert result.stdout.strip(), command
+
+
+def test_a_stopped_server_is_started_on_demand(home: Path, first: dict[str, Any]) -> None:
+    stopped = program("stop", "--json", cwd=home)
+    assert json.loads(stopped.stdout)["stopped"] is True
+    assert json.loads(program("stop", "--json", cwd=home).stdout)["stopped"] is False
+    found = program("search", "handbook", "ERR-1042", "--as", "group:engineering", "--json", cwd=home)
+    assert json.loads(found.stdout)["hits"]
+    assert json.loads(program("stop", "--json", cwd=home).stdout)["stopped"] is True
+
+
+def test_own_folder(home: Path, first: dict[str, Any]) -> None:
+    folder = home / "Café Notes"
+    folder.mkdir()
+    (folder / "boiler.md").write_text(
+        "# Boiler\n\nGeneral notes.\n\n## Descaling the boiler\n\nFill the tank with citric acid and wait an hour.\n"
+    )
+    (folder / "grinder.md").write_text(
+        "# Grinder\n\nGeneral notes.\n\n## Calibrating the burrs\n\nTurn the collar until the burrs touch, then back.\n"
+    )
+    result = program("quickstart", folder, "--json", cwd=home)
+    assert result.returncode == 0, result.stderr
+    shown = json.loads(result.stdout)
+    assert shown["collection"] == "cafe_notes"
+    asked = {question["question"]: names(question["hybrid"])[0] for question in shown["questions"]}
+    assert asked == {"Descaling the boiler": "boiler.md", "Calibrating the burrs": "grinder.md"}
+    assert shown["answer"]["citations"]
+
+
+def test_own_folder_without_documents(home: Path, first: dict[str, Any]) -> None:
+    folder = home / "nothing"
+    folder.mkdir()
+    result = program("quickstart", folder, cwd=home)
+    assert result.returncode == 1
+    assert "no document" in result.stderr

@@ -1,0 +1,165 @@
+"""The part of the async client that is one SQL function a method: collections, deletion, permissions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from psycopg import AsyncConnection
+from psycopg_pool import AsyncConnectionPool
+
+from ragpg.client import flows
+from ragpg.client.async_database import AsyncDatabase
+from ragpg.config import Settings
+from ragpg.db import calls
+from ragpg.db.flow import Call, run
+from ragpg.embedding import Embedder
+from ragpg.errors import CollectionNotFound
+from ragpg.retrieval.memory import VERSION_LIFETIME, EmbedderMemory
+from ragpg.retrieval.search import Searcher
+from ragpg.types import CollectionStats
+
+T = TypeVar("T")
+
+
+class AsyncBase:
+    """Connections, collections and permissions; see :class:`AsyncClient`."""
+
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        pool: AsyncConnectionPool[Any] | None = None,
+        connection: AsyncConnection[Any] | None = None,
+        embedder: str | Embedder | None = None,
+        chat_model: str | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        self._settings = settings or Settings.from_env()
+        if url is None and pool is None and connection is None:
+            # An empty string leaves everything to libpq: PGHOST, PGDATABASE, PGSERVICE, its defaults.
+            url = self._settings.database_url or ""
+        self._database = AsyncDatabase(url, pool=pool, connection=connection)
+        shared = self._database.handed_connection
+        # In the caller's transaction a search for a dropped version can't be repeated, so nothing old is believed.
+        self._memory = EmbedderMemory(
+            embedder, settings=self._settings, lifetime=0.0 if shared else VERSION_LIFETIME
+        )
+        self._searcher = Searcher(self._memory, shared_transaction=shared)
+        self._chat_model = chat_model or self._settings.chat_model
+
+    async def __aenter__(self) -> Self:
+        """Return the client itself; nothing is opened yet."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the client."""
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections that the client opened itself. Twice does no harm."""
+        await self._database.close()
+
+    async def create_collection(
+        self,
+        name: str,
+        *,
+        embedder: str | Embedder | None = None,
+        chunking: Mapping[str, Any] | None = None,
+        language: str = "english",
+        default_acl: Sequence[str] | None = None,
+    ) -> int:
+        """Create a collection. It remembers its embedder, chunking and language.
+
+        Parameters
+        ----------
+        name
+            The collection's name.
+        embedder
+            ``local``, ``openai:MODEL``, ``hash``, an instance, or ``none`` for keyword search only. By default the
+            client's, else ``RAGPG_EMBEDDER``, else OpenAI's where ``OPENAI_API_KEY`` is set, else ``local``.
+        chunking
+            How documents are cut, such as ``{"strategy": "structure", "max_tokens": 256}``.
+        language
+            A text search configuration of PostgreSQL.
+        default_acl
+            Who may read a document that names no ACL; ``["public"]`` by default.
+
+        Returns
+        -------
+        int
+            The collection's id.
+        """
+        return await self._database.drive(
+            flows.create_collection(
+                self._memory,
+                name,
+                embedder=embedder,
+                chunking=chunking,
+                language=language,
+                default_acl=default_acl,
+            )
+        )
+
+    async def drop_collection(self, name: str) -> None:
+        """Drop a collection with everything in it.
+
+        Raises
+        ------
+        CollectionNotFound
+            Where there is none of this name.
+        """
+        self._memory.forget(name)
+        await self._call(calls.drop_collection(name))
+
+    async def collections(self) -> list[CollectionStats]:
+        """Every collection in numbers."""
+        return await self._call(calls.collection_stats())
+
+    async def stats(self, collection: str) -> CollectionStats:
+        """One collection in numbers: documents, chunks, vectors, what is pending, when statistics were taken.
+
+        Raises
+        ------
+        CollectionNotFound
+            Where there is none of this name.
+        """
+        found = await self._call(calls.collection_stats(collection))
+        if not found:
+            raise CollectionNotFound(f"no collection {collection!r}")
+        return found[0]
+
+    async def refresh_statistics(self, collection: str) -> None:
+        """Refresh the term statistics that keyword scores rest on, as ANALYZE does for the planner."""
+        await self._call(calls.refresh_statistics(collection))
+
+    async def delete_document(
+        self, collection: str, external_id: str, *, tenant_id: str | None = None
+    ) -> bool:
+        """Delete a document with its chunks and vectors.
+
+        Returns
+        -------
+        bool
+            Whether there was one.
+        """
+        return await self._call(calls.delete_document(collection, external_id, tenant_id=tenant_id))
+
+    async def set_acl(
+        self, collection: str, external_id: str, acl: Sequence[str], *, tenant_id: str | None = None
+    ) -> None:
+        """Say who may read a document. It holds for every chunk at once.
+
+        Raises
+        ------
+        DocumentNotFound
+            Where the collection has no such document in this tenant.
+        """
+        checked = flows.principal_list(acl, "acl") or ()
+        await self._call(calls.set_acl(collection, external_id, checked, tenant_id=tenant_id))
+
+    async def _call(self, call: Call[T]) -> T:
+        return await self._database.drive(run(call))

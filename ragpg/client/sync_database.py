@@ -1,0 +1,138 @@
+# Generated from async_database.py by tools/unasync.py: edit that file and run the tool again.
+"""Where the sync client's connections come from, and how it runs flows on them."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar, cast
+
+from psycopg import Connection, Cursor
+from psycopg.rows import dict_row
+from psycopg_pool import ConnectionPool
+
+from ragpg.client.retry import connection_lost, retry_delay
+from ragpg.client.sync_runtime import Lock, run_blocking, sleep
+from ragpg.db.errors_map import translating
+from ragpg.db.flow import Blocking, Call, Flow, Step
+from ragpg.db.rows import Row
+from ragpg.errors import ConfigError, RagpgError
+
+T = TypeVar("T")
+
+_MAX_CONNECTIONS = 8
+_POOL_TIMEOUT = 10.0
+
+
+class Database:
+    """A URL's own pool, a pool that was handed over, or a single connection that was handed over.
+
+    On a pool every statement is a transaction of its own. On a handed connection it is part of the caller's
+    transaction, which is never committed, rolled back or closed here.
+    """
+
+    def __init__(
+        self,
+        url: str | None,
+        *,
+        pool: ConnectionPool[Any] | None,
+        connection: Connection[Any] | None,
+    ) -> None:
+        if [url, pool, connection].count(None) != 2:
+            raise ConfigError(
+                "a client needs one of: a database URL (or RAGPG_DATABASE_URL), pool=…, connection=…"
+            )
+        self._url = url
+        self._pool = pool
+        self._connection = connection
+        self._opening = Lock()
+        self._closed = False
+
+    @property
+    def handed_connection(self) -> bool:
+        """Whether statements run inside the caller's own transaction, which an error aborts."""
+        return self._connection is not None
+
+    def drive(self, flow: Flow[T]) -> T:
+        """Run a flow to its end: its statements here, its slow functions in a thread."""
+        try:
+            step = next(flow)
+            while True:
+                try:
+                    result = self._run(step)
+                except RagpgError as error:
+                    step = flow.throw(error)
+                else:
+                    step = flow.send(result)
+        except StopIteration as stop:
+            return cast("T", stop.value)
+        finally:
+            flow.close()
+
+    def close(self) -> None:
+        """Close the pool that was opened for the URL. Anything handed over stays open."""
+        self._closed = True
+        if self._url is not None and self._pool is not None:
+            pool, self._pool = self._pool, None
+            pool.close()
+
+    def _run(self, step: Step) -> object:
+        if isinstance(step, Blocking):
+            return run_blocking(step.function)
+        return self._execute(step)
+
+    def _execute(self, call: Call[T]) -> T:
+        if self._connection is not None:
+            with translating():
+                return call.parse(_fetch(self._connection, call))
+        attempt = 1
+        while True:
+            try:
+                with translating():
+                    pool = self._open_pool()
+                    with pool.connection() as connection:
+                        rows = _fetch(connection, call)
+                return call.parse(rows)
+            except RagpgError as error:
+                delay = retry_delay(error, call, attempt)
+                if delay is None:
+                    raise
+                if connection_lost(error) and self._pool is not None:
+                    # The others in the pool are likely to be as dead: a restarted server has dropped them all.
+                    with translating():
+                        self._pool.check()
+            sleep(delay)
+            attempt += 1
+
+    def _open_pool(self) -> ConnectionPool[Any]:
+        if self._pool is not None:
+            return self._pool
+        with self._opening:
+            if self._closed:
+                raise ConfigError("the client is closed")
+            if self._pool is None:
+                url = cast("str", self._url)
+                # A pool retries in the background and reports a timeout; this one tells at once what is wrong.
+                (Connection.connect(url)).close()
+                # Statements are never prepared and nothing is set on a session, so that the URL may be
+                # that of PgBouncer in transaction mode.
+                pool = ConnectionPool(
+                    url,
+                    min_size=0,
+                    max_size=_MAX_CONNECTIONS,
+                    timeout=_POOL_TIMEOUT,
+                    num_workers=1,
+                    open=False,
+                    kwargs={
+                        "autocommit": True,
+                        "prepare_threshold": None,
+                        "fallback_application_name": "ragpg",
+                    },
+                )
+                pool.open()
+                self._pool = pool
+            return self._pool
+
+
+def _fetch(connection: Connection[Any], call: Call[Any]) -> list[Row]:
+    with Cursor(connection, row_factory=dict_row) as cursor:
+        cursor.execute(call.sql, call.params, prepare=False)
+        return cast("list[Row]", cursor.fetchall())

@@ -1,0 +1,1 @@
+"""Search from Python: filters, the remembered embedder, the search itself."""

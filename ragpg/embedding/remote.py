@@ -169,8 +169,8 @@ class Endpoint:
         return _vectors(answer, len(inputs))
 
     def _refused(self, error: APIStatusError) -> _Failure:
-        body = cast("dict[str, Any]", error.body) if isinstance(error.body, dict) else {}
-        said = self._redacted(str(body.get("message") or error.message))
+        body = cast("Any", error.body)
+        said = self._redacted(str(body.get("message") if hasattr(body, "get") else error.message))
         reason = f"status {error.status_code}: {said[:_LONGEST_QUOTE]}"
         if error.code == "insufficient_quota":
             return _Failure(f"{reason} (check the account's quota)", passing=False)

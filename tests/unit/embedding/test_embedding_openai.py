@@ -162,7 +162,7 @@ class TestPacking:
         slow = RetryPolicy(max_attempts=50, first_delay=20, max_delay=20)
         server.replies = [error(500, "busy"), error(400, "no"), error(500, "busy")]
         started = time.monotonic()
-        with pytest.raises(EmbeddingError, match="status 400: no$"):
+        with pytest.raises(EmbeddingError, match=r"status 400: no$"):
             embedder(server, retry=slow, max_concurrency=3).embed_documents(["x"] * 6000)
         assert time.monotonic() - started < 2
         assert len(server.requests) == 3

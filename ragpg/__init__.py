@@ -37,7 +37,6 @@ __all__ = [
     "SearchHits",
     "Settings",
     "UpsertResult",
-    "errors",
 ]
 
 # The drivers and the parsers are imported when a client is first asked for, so that importing the package costs nothing.
@@ -51,8 +50,6 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "errors":
-        return importlib.import_module("ragpg.errors")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOMES.get(name, "ragpg.types")), name)

@@ -1,4 +1,7 @@
-"""The async client, written by hand. The sync one is generated from it."""
+"""The async client, written by hand. The sync one is generated from it.
+
+What only some methods need (parsers, prompts) is imported by them, so that a process that searches starts fast.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import Any
 from ragpg.client import flows
 from ragpg.client.async_base import AsyncBase
 from ragpg.db.search_calls import SearchArguments
-from ragpg.ingest import IngestProgress, ingest_one, ingest_paths, upsert_text
+from ragpg.ingest import IngestProgress
 from ragpg.retrieval.filters import compile_filter
 from ragpg.types import Answer, Fusion, IngestReport, SearchHits, SearchMode, UpsertResult
 
@@ -86,6 +89,8 @@ class AsyncClient(AsyncBase):
         IngestReport
             What was done, and which files failed.
         """
+        from ragpg.ingest.entry import ingest_paths
+
         return await self._database.drive(
             ingest_paths(
                 self._memory,
@@ -142,6 +147,8 @@ class AsyncClient(AsyncBase):
         IngestReport
             What was done; a file that can't be read is a failure in it.
         """
+        from ragpg.ingest.entry import ingest_one
+
         return await self._database.drive(
             ingest_one(
                 self._memory,
@@ -196,6 +203,8 @@ class AsyncClient(AsyncBase):
         UpsertResult
             What was done.
         """
+        from ragpg.ingest.entry import upsert_text
+
         return await self._database.drive(
             upsert_text(
                 self._memory,

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragpg.answering import OpenAIGenerator, answer_question
-from ragpg.chunking import DEFAULT_CHUNKING, normalise_spec
 from ragpg.config import Settings
 from ragpg.db import calls
 from ragpg.db.flow import Flow, blocking, run
@@ -121,6 +119,8 @@ def fitting_chunking(spec: Mapping[str, Any], embedder: Embedder | None) -> dict
     ChunkingError
         Where chunks would not fit the embedder.
     """
+    from ragpg.chunking import DEFAULT_CHUNKING, normalise_spec
+
     if embedder is None:
         return normalise_spec(spec)
     tokenizer = "local" if embedder.provider == "local" else "cl100k_base"
@@ -145,6 +145,8 @@ def ask(
     searcher: Searcher, arguments: SearchArguments, *, chat_model: str | None, settings: Settings
 ) -> Flow[Answer]:
     """Search, then answer from the hits; see ``Client.ask``."""
+    from ragpg.answering import OpenAIGenerator, answer_question
+
     hits = yield from searcher.search(arguments)
     generator = embedder = None
     if chat_model is None or chat_model == "none":

@@ -1,5 +1,8 @@
 # Generated from async_client.py by tools/unasync.py: edit that file and run the tool again.
-"""the sync client, written by hand. The sync one is generated from it."""
+"""the sync client, written by hand. The sync one is generated from it.
+
+What only some methods need (parsers, prompts) is imported by them, so that a process that searches starts fast.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from typing import Any
 from ragpg.client import flows
 from ragpg.client.sync_base import Base
 from ragpg.db.search_calls import SearchArguments
-from ragpg.ingest import IngestProgress, ingest_one, ingest_paths, upsert_text
+from ragpg.ingest import IngestProgress
 from ragpg.retrieval.filters import compile_filter
 from ragpg.types import Answer, Fusion, IngestReport, SearchHits, SearchMode, UpsertResult
 
@@ -87,6 +90,8 @@ class Client(Base):
         IngestReport
             What was done, and which files failed.
         """
+        from ragpg.ingest.entry import ingest_paths
+
         return self._database.drive(
             ingest_paths(
                 self._memory,
@@ -143,6 +148,8 @@ class Client(Base):
         IngestReport
             What was done; a file that can't be read is a failure in it.
         """
+        from ragpg.ingest.entry import ingest_one
+
         return self._database.drive(
             ingest_one(
                 self._memory,
@@ -197,6 +204,8 @@ class Client(Base):
         UpsertResult
             What was done.
         """
+        from ragpg.ingest.entry import upsert_text
+
         return self._database.drive(
             upsert_text(
                 self._memory,

@@ -1,7 +1,9 @@
-"""Files to stored documents: sources, manifests, and the pipeline that writes only what changed."""
+"""Files to stored documents: sources, manifests, and the pipeline that writes only what changed.
+
+The ways in are in :mod:`ragpg.ingest.entry`, which brings the parsers with it.
+"""
 
 from ragpg.ingest.attributes import Defaults
-from ragpg.ingest.entry import ingest_one, ingest_paths, upsert_text
 from ragpg.ingest.progress import IngestProgress
 
-__all__ = ["Defaults", "IngestProgress", "ingest_one", "ingest_paths", "upsert_text"]
+__all__ = ["Defaults", "IngestProgress"]

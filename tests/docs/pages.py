@@ -10,7 +10,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.glob("*.md"), *ROOT.glob("*.md")])
 
 _FENCE = re.compile(r"^(```+).*?^\1\s*$", re.MULTILINE | re.DOTALL)
-_RUNNABLE = re.compile(r"<!-- runnable -->\n```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_RUNNABLE = re.compile(r"<!-- runnable -->\n```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -26,6 +26,7 @@ def relative_links(page: Path) -> list[str]:
     return [link.partition("#")[0] for link in _LINK.findall(prose) if not re.match(r"[a-z]+:|#", link)]
 
 
-def runnable_blocks(page: Path) -> list[str]:
-    """Return the Python blocks that are marked as runnable."""
-    return _RUNNABLE.findall(page.read_text(encoding="utf-8"))
+def runnable_blocks(page: Path, language: str) -> list[str]:
+    """Return the blocks of a language that are marked as runnable."""
+    found = _RUNNABLE.findall(page.read_text(encoding="utf-8"))
+    return [code for marked, code in found if marked == language]

@@ -85,9 +85,11 @@ class EmbeddedServer:
 
     @property
     def socket_folder(self) -> Path:
-        """The folder with the server's socket: in ``home``, or under ``/tmp`` where that path would be too long."""
+        """The folder with the server's socket: in ``home``, or under ``/tmp`` where that path can't be used."""
         folder = self.home / "socket"
-        if len(os.fsencode(folder / f".s.PGSQL.{_PORT}.lock")) <= _LONGEST_SOCKET:
+        too_long = len(os.fsencode(folder / f".s.PGSQL.{_PORT}.lock")) > _LONGEST_SOCKET
+        # libpq takes a comma for the end of a host.
+        if not too_long and "," not in str(folder):
             return folder
         digest = hashlib.sha256(os.fsencode(self.home)).hexdigest()[:16]
         return Path("/tmp") / f"ragpg-{os.getuid()}-{digest}"
@@ -316,11 +318,13 @@ class EmbeddedServer:
 
     @contextmanager
     def _locked(self) -> Generator[None]:
-        self.home.mkdir(parents=True, exist_ok=True)
         try:
+            self.home.mkdir(parents=True, exist_ok=True)
             file = (self.home / "lock").open("w")
-        except PermissionError as error:
-            raise DatabaseUnavailable(f"{self.home} can't be written: choose another folder") from error
+        except OSError as error:
+            raise DatabaseUnavailable(
+                f"{self.home} can't be written ({error}): choose another folder"
+            ) from error
         with file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield

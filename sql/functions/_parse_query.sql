@@ -48,7 +48,7 @@ comment on function ragpg._phrase(regconfig, text) is
 
 create function ragpg._parse_query(
     p_configs text[], p_query text,
-    out o_lexemes text[], out o_counts integer[], out o_phrases tsquery, out o_exclusions tsquery
+    out o_has_words boolean, out o_lexemes text[], out o_counts integer[], out o_phrases tsquery, out o_exclusions tsquery
 )
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -59,6 +59,7 @@ declare
     v_found text;
     v_one tsquery;
 begin
+    o_has_words := v_rest ~ '[^[:punct:][:space:]]';
     select array_agg(term.lexeme order by term.lexeme), array_agg(term.occurrences order by term.lexeme)
     into o_lexemes, o_counts
     from (

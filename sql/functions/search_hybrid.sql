@@ -9,8 +9,8 @@ create function ragpg.search_hybrid(
     p_chunk_filter jsonpath default null,
     p_candidate_k integer default 50,
     p_rrf_k integer default 60,
-    p_vector_weight real default 1,
-    p_keyword_weight real default 1,
+    p_vector_weight double precision default 1,
+    p_keyword_weight double precision default 1,
     p_fusion text default 'rrf',
     p_feedback integer default 0,
     p_expand text default null,
@@ -37,6 +37,6 @@ end;
 $$;
 
 comment on function ragpg.search_hybrid(
-    text, text, vector, integer, text[], text, jsonpath, jsonpath, integer, integer, real, real, text, integer, text, bigint
+    text, text, vector, integer, text[], text, jsonpath, jsonpath, integer, integer, double precision, double precision, text, integer, text, bigint
 ) is
 'Hybrid search: BM25 and vectors, fused by reciprocal rank (p_fusion rrf) or by score, over what the caller may see. Without p_embedding the query''s cached vector is used, else that of its best keyword hits (degraded: query_embedding_from_feedback). RG001, RG004 to RG009.';

@@ -71,7 +71,7 @@ begin
     v_query := ragpg._parse_query(ragpg._configs(p_scope.collection_id), p_query);
     v_scope.phrases := v_query.o_phrases;
     v_scope.exclusions := v_query.o_exclusions;
-    if v_embedding is null and p_mode <> 'vector' and not coalesce(p_query, '') ~ '[[:alnum:]]' then
+    if v_embedding is null and p_mode <> 'vector' and not v_query.o_has_words then
         raise exception using
             errcode = 'RG008',
             message = 'the query holds no word to search for',

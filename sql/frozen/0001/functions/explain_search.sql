@@ -9,8 +9,8 @@ create function ragpg.explain_search(
     p_chunk_filter jsonpath default null,
     p_candidate_k integer default 50,
     p_rrf_k integer default 60,
-    p_vector_weight real default 1,
-    p_keyword_weight real default 1,
+    p_vector_weight double precision default 1,
+    p_keyword_weight double precision default 1,
     p_fusion text default 'rrf',
     p_feedback integer default 0,
     p_index_version bigint default null,
@@ -45,6 +45,6 @@ end;
 $$;
 
 comment on function ragpg.explain_search(
-    text, text, vector, integer, text[], text, jsonpath, jsonpath, integer, integer, real, real, text, integer, bigint, text
+    text, text, vector, integer, text[], text, jsonpath, jsonpath, integer, integer, double precision, double precision, text, integer, bigint, text
 ) is
 'What a search would do and why: the terms with document frequency and idf, the path of each leg, how many chunks the caller may see, timings, degraded. RG001, RG004 to RG009.';

@@ -9,7 +9,7 @@ import typer
 
 from ragpg.cli.connect import open_client
 from ragpg.cli.options import AsOption, CollectionArgument, FilterOption, JsonOption, TenantOption, UrlOption
-from ragpg.cli.output import clean, note_degraded, place, print_json
+from ragpg.cli.output import clean, note, note_degraded, place, print_json
 
 if TYPE_CHECKING:
     from ragpg.types import Answer
@@ -53,11 +53,7 @@ def print_answer(answer: Answer) -> None:
         typer.echo()
     for citation in answer.citations:
         typer.echo(f"[{citation.number}] {place(citation)}")
-    if answer.answered:
-        by = (
-            "quoted from the documents; no language model was used"
-            if answer.extractive
-            else f"written by {answer.model}"
-        )
-        typer.secho(f"({by})", dim=True, err=True)
+    if not answer.extractive:
+        # An extractive answer says so itself.
+        note(f"(written by {answer.model})")
     note_degraded(answer.degraded)

@@ -39,12 +39,12 @@ HANDBOOK_QUESTIONS = (
     Question(
         "ERR-1042",
         ("group:engineering",),
-        "An exact code: the words find it, a vector has never heard of it.",
+        "An exact code: the words find it, to a vector all codes look alike.",
     ),
     Question(
-        "how long until I get my money back",
-        (),
-        "A paraphrase: the page says reimbursement, not money back; the vectors know.",
+        "I am becoming a father",
+        ("group:staff",),
+        "A paraphrase: the handbook has no such word, only parental leave; the vectors know.",
     ),
     Question(
         "what does a team lead earn per year",

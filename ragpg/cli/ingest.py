@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import asdict
+from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,9 +30,7 @@ def ingest(
         list[Path],
         typer.Argument(
             metavar="PATH",
-            help="Files and folders; - reads one document from standard input.",
-            exists=True,
-            allow_dash=True,
+            help="Files, folders, glob patterns; - reads one document from standard input.",
             show_default=False,
         ),
     ],
@@ -85,6 +84,9 @@ def ingest(
         raise typer.BadParameter(
             "--id, --title and --media-type belong to - (standard input)", param_hint="PATH"
         )
+    for path in paths:
+        if path != _STDIN and not path.exists() and not has_magic(str(path)):
+            raise typer.BadParameter(f"{path} does not exist", param_hint="PATH")
 
     begun = time.monotonic()
     with open_client(url) as client:

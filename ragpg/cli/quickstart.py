@@ -231,17 +231,26 @@ def _what_next(collection: str, database: Database, questions: list[Question], u
     for question in questions[:2]:
         asked_as = "".join(f" --as {principal}" for principal in question.principals)
         lines.append(f"ragpg search {collection} {shlex.quote(question.text)}{asked_as} --explain")
-    open_to_all = [question.text for question in questions if not question.principals]
-    if open_to_all:
-        lines.append(f"ragpg ask {collection} {shlex.quote(open_to_all[0])}")
-        text = open_to_all[0].replace("'", "''")
-        # Shown for copying, not run.
-        query = f"select external_id, heading, score from ragpg.search_hybrid('{collection}', '{text}')"  # noqa: S608
-        lines.append(f"{_psql(database)} {shlex.quote(database.shown)} -c {shlex.quote(query)}")
+    if questions:
+        question = questions[min(1, len(questions) - 1)]
+        asked_as = "".join(f" --as {principal}" for principal in question.principals)
+        lines.append(f"ragpg ask {collection} {shlex.quote(question.text)}{asked_as}")
+        lines.append(
+            f"{_psql(database)} {shlex.quote(database.shown)} -c {_sql_example(collection, question)}"
+        )
     lines.append("ragpg status")
     typer.echo(f"\nEverything is in schema ragpg of {database.shown} ({where}). Try next:")
     for line in lines:
         typer.echo(f"  {line}")
+
+
+def _sql_example(collection: str, question: Question) -> str:
+    """A query for copying, quoted for a shell. Nothing here is run."""
+    text = question.text.replace("'", "''")
+    principals = f", p_principals => '{{{','.join(question.principals)}}}'" if question.principals else ""
+    call = f"ragpg.search_hybrid('{collection}', '{text}'{principals})"
+    query = f"select external_id, heading, score from {call}"  # noqa: S608
+    return shlex.quote(query) if set(query) & set('"$`\\!') else f'"{query}"'
 
 
 def _psql(database: Database) -> str:

@@ -37,9 +37,13 @@ WORDS = {
     r"async_database": "sync_database",
     r"async_base": "sync_base",
     r"async_client": "sync_client",
-    r"[Tt]he async client": "the sync client",
+    r"The async client": "The sync client",
+    r"the async client": "the sync client",
 }
-PATTERNS = [(re.compile(rf"\b{word}" + (r"\b" if word[-1] != " " else "")), to) for word, to in WORDS.items()]
+PATTERNS = [
+    (re.compile(rf"(?<![A-Za-z_]){word}(?![A-Za-z_])" if word[-1] != " " else word), to)
+    for word, to in WORDS.items()
+]
 
 
 def convert(text: str, source: str) -> str:

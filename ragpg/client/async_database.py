@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, TypeVar, cast
 
 from psycopg import AsyncConnection, AsyncCursor
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool
 
@@ -19,6 +21,7 @@ T = TypeVar("T")
 
 _MAX_CONNECTIONS = 8
 _POOL_TIMEOUT = 10.0
+_CONNECT_TIMEOUT = 10
 
 
 class AsyncDatabase:
@@ -108,7 +111,7 @@ class AsyncDatabase:
             if self._closed:
                 raise ConfigError("the client is closed")
             if self._pool is None:
-                url = cast("str", self._url)
+                url = _with_timeout(cast("str", self._url))
                 # A pool retries in the background and reports a timeout; this one tells at once what is wrong.
                 await (await AsyncConnection.connect(url)).close()
                 # Statements are never prepared and nothing is set on a session, so that the URL may be
@@ -129,6 +132,12 @@ class AsyncDatabase:
                 await pool.open()
                 self._pool = pool
             return self._pool
+
+
+def _with_timeout(url: str) -> str:
+    if "connect_timeout" in conninfo_to_dict(url) or "PGCONNECT_TIMEOUT" in os.environ:
+        return url
+    return make_conninfo(url, connect_timeout=_CONNECT_TIMEOUT)
 
 
 async def _fetch(connection: AsyncConnection[Any], call: Call[Any]) -> list[Row]:

@@ -1,5 +1,5 @@
 # Generated from async_client.py by tools/unasync.py: edit that file and run the tool again.
-"""the sync client, written by hand. The sync one is generated from it.
+"""The sync client, written by hand. The sync one is generated from it.
 
 What only some methods need (parsers, prompts) is imported by them, so that a process that searches starts fast.
 """

@@ -6,28 +6,33 @@ import logging
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from ragpg.db import calls, search_calls
-from ragpg.db.flow import Flow, blocking, run
+from ragpg.db.flow import Call, Flow, blocking, run
 from ragpg.db.search_calls import SearchArguments
 from ragpg.embedding import Embedder, input_hash, model_key
 from ragpg.errors import (
     AccessDenied,
+    DatabaseError,
     EmbedderMismatch,
     EmbeddingError,
     IndexVersionNotFound,
     InvalidArgument,
+    InvalidFilter,
     InvalidQuery,
     RagpgError,
 )
 from ragpg.retrieval.memory import EmbedderMemory
 from ragpg.types import SearchHits
 
+T = TypeVar("T")
+
 _LOG = logging.getLogger("ragpg.retrieval")
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 # What costs no request is not worth a look into the cache.
 _LOCAL_PROVIDERS = {"local", "hash"}
+_SYNTAX_ERROR = "42601"
 
 
 class Searcher:
@@ -67,7 +72,7 @@ class Searcher:
     def explain(self, arguments: SearchArguments) -> Flow[dict[str, Any]]:
         """Explain how a search runs, and what it gives up."""
         arguments, given_up = yield from self._with_embedding(_checked(arguments))
-        explained = yield from run(search_calls.explain_search(arguments))
+        explained = yield from _run(search_calls.explain_search(arguments))
         explained["degraded"] = _joined(given_up, _words(explained))
         return explained
 
@@ -75,15 +80,15 @@ class Searcher:
         arguments, given_up = yield from self._with_embedding(arguments)
         match arguments.mode:
             case "keyword":
-                hits = yield from run(search_calls.search_keyword(arguments))
+                hits = yield from _run(search_calls.search_keyword(arguments))
             case "vector":
-                hits = yield from run(search_calls.search_vector(arguments))
+                hits = yield from _run(search_calls.search_vector(arguments))
             case "hybrid":
-                hits = yield from run(search_calls.search_hybrid(arguments))
+                hits = yield from _run(search_calls.search_hybrid(arguments))
         words = hits.degraded
         if not hits:
             # Without a row there is nothing that could carry the words.
-            explained = yield from run(search_calls.explain_search(arguments))
+            explained = yield from _run(search_calls.explain_search(arguments))
             words = _words(explained)
         hits.degraded = _joined(given_up, words)
         return hits
@@ -133,6 +138,18 @@ class Searcher:
                 self._cache_usable = False
             _LOG.debug("the embedding cache is not usable: %s", error)
             return otherwise
+
+
+def _run(call: Call[T]) -> Flow[T]:
+    try:
+        return (yield from run(call))
+    except DatabaseError as error:
+        # jsonpath is parsed before the function that could name the mistake is called.
+        if getattr(error.__cause__, "sqlstate", None) == _SYNTAX_ERROR and "jsonpath" in str(error):
+            raise InvalidFilter(
+                f"the filter is no jsonpath predicate, such as $.year >= 2024: {error}"
+            ) from error
+        raise
 
 
 def _checked(arguments: SearchArguments) -> SearchArguments:

@@ -1,0 +1,52 @@
+import importlib.util
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ragpg import AsyncClient, Client
+
+TOOL = Path(__file__).parents[3] / "tools" / "unasync.py"
+NAMES = [name for name in dir(AsyncClient) if not name.startswith("_")]
+
+
+def convert(text: str) -> str:
+    spec = importlib.util.spec_from_file_location("unasync", TOOL)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.convert(text, "x.py")
+
+
+def test_the_sync_client_is_what_the_tool_writes() -> None:
+    done = subprocess.run([sys.executable, TOOL, "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_tool_takes_the_async_out() -> None:
+    source = (
+        '"""The async client."""\n\n\nclass AsyncClient:\n    """See."""\n\n    async def f(self) -> None:\n        """Do."""\n'
+        "        async with self.pool.connection() as c:\n            await (await g(c)).close()\n"
+    )
+    header, _, text = convert(source).partition("\n")
+    assert "x.py" in header
+    assert "async" not in text
+    assert "await" not in text
+    assert "class Client:" in text
+    assert "with self.pool.connection() as c:" in text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_both_clients_have_the_same_methods(name: str) -> None:
+    ours, theirs = getattr(AsyncClient, name), getattr(Client, name)
+    assert inspect.iscoroutinefunction(ours)
+    assert not inspect.iscoroutinefunction(theirs)
+    assert str(inspect.signature(ours)).replace("Async", "") == str(inspect.signature(theirs))
+    assert theirs.__doc__
+
+
+def test_nothing_more_is_public() -> None:
+    assert [name for name in dir(Client) if not name.startswith("_")] == NAMES

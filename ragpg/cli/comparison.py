@@ -9,6 +9,7 @@ from ragpg.cli.output import clean, hit_dict, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
     from ragpg.cli.demo import Question
     from ragpg.client import Client
@@ -84,11 +85,7 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
 
     question = comparison.question
     console.print()
-    console.print(
-        Text.assemble(
-            (f"“{question.text}”", "bold"), f"  asked as {', '.join(question.principals) or 'public'}"
-        )
-    )
+    console.print(title(question))
     if question.remark:
         console.print(Text(question.remark, "dim"))
     table = Table(show_lines=False, pad_edge=False, expand=False)
@@ -105,7 +102,26 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
         console.print("  nothing that this caller may read")
 
 
-def _cell(hit: SearchHit) -> Any:
+def title(question: Question) -> Text:
+    """Say what is asked, and as whom.
+
+    Parameters
+    ----------
+    question
+        The question.
+
+    Returns
+    -------
+    Text
+        One line for rich.
+    """
+    from rich.text import Text
+
+    asked_as = ", ".join(question.principals) or "public"
+    return Text.assemble((f"“{clean(question.text)}”", "bold"), f"  asked as {asked_as}")
+
+
+def _cell(hit: SearchHit) -> Text:
     from rich.text import Text
 
     name = hit.external_id.rsplit("/", 1)[-1]

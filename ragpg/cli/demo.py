@@ -42,9 +42,9 @@ HANDBOOK_QUESTIONS = (
         "An exact code: the words find it, to a vector all codes look alike.",
     ),
     Question(
-        "I am becoming a father",
-        ("group:staff",),
-        "A paraphrase: the handbook has no such word, only parental leave; the vectors know.",
+        "how long until I get my money back",
+        (),
+        "A paraphrase: the page has none of these words, it says reimbursement; the vectors know.",
     ),
     Question(
         "what does a team lead earn per year",
@@ -57,7 +57,7 @@ HANDBOOK_QUESTIONS = (
         "… the same question, asked by a lead of the people team.",
     ),
 )
-HANDBOOK_ANSWER = Question("How many days do I have to send an instrument back?", ())
+HANDBOOK_ANSWER = Question("How many days of annual leave do I have?", ("group:staff",))
 
 
 def derive_questions(files: Iterable[Path], count: int = 3) -> list[Question]:

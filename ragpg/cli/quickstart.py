@@ -122,7 +122,7 @@ def quickstart(
         )
         return
     _show(comparisons, answered, answer)
-    _what_next(collection, database, questions, url)
+    _what_next(collection, database, questions, answered, url)
     typer.echo(f"\nAll of it took {stages.seconds['total']:.1f} s.")
 
 
@@ -208,10 +208,9 @@ def _answer(client: Client, collection: str, question: Question | None) -> Answe
 
 def _show(comparisons: list[Comparison], question: Question | None, answer: Answer | None) -> None:
     from rich.console import Console
-    from rich.text import Text
 
     from ragpg.cli.ask import print_answer
-    from ragpg.cli.comparison import print_comparison
+    from ragpg.cli.comparison import print_comparison, title
 
     # Where the output is no terminal there is no width to fit, so nothing has to be folded.
     console = Console() if sys.stdout.isatty() else Console(width=140)
@@ -219,29 +218,31 @@ def _show(comparisons: list[Comparison], question: Question | None, answer: Answ
         print_comparison(console, comparison)
     if question is not None and answer is not None:
         console.print()
-        console.print(Text(f"“{question.text}”", "bold"))
+        console.print(title(question))
         print_answer(answer)
 
 
-def _what_next(collection: str, database: Database, questions: list[Question], url: str | None) -> None:
+def _what_next(
+    collection: str, database: Database, questions: list[Question], asked: Question | None, url: str | None
+) -> None:
     where = (
         f"embedded PostgreSQL, in {database.data_dir}" if database.data_dir is not None else "your PostgreSQL"
     )
     lines = [f"export RAGPG_DATABASE_URL={shlex.quote(database.shown)}"] if url is not None else []
-    for question in questions[:2]:
-        asked_as = "".join(f" --as {principal}" for principal in question.principals)
-        lines.append(f"ragpg search {collection} {shlex.quote(question.text)}{asked_as} --explain")
-    if questions:
-        question = questions[min(1, len(questions) - 1)]
-        asked_as = "".join(f" --as {principal}" for principal in question.principals)
-        lines.append(f"ragpg ask {collection} {shlex.quote(question.text)}{asked_as}")
-        lines.append(
-            f"{_psql(database)} {shlex.quote(database.shown)} -c {_sql_example(collection, question)}"
-        )
+    lines += [f"ragpg search {collection} {_for_shell(question)} --explain" for question in questions[:2]]
+    if asked is not None:
+        lines.append(f"ragpg ask {collection} {_for_shell(asked)}")
+        lines.append(f"{_psql(database)} {shlex.quote(database.shown)} -c {_sql_example(collection, asked)}")
     lines.append("ragpg status")
+    if database.data_dir is not None:
+        lines.append("ragpg stop   # stops the server; the next command starts it again")
     typer.echo(f"\nEverything is in schema ragpg of {database.shown} ({where}). Try next:")
     for line in lines:
         typer.echo(f"  {line}")
+
+
+def _for_shell(question: Question) -> str:
+    return " ".join([shlex.quote(question.text), *(f"--as {name}" for name in question.principals)])
 
 
 def _sql_example(collection: str, question: Question) -> str:

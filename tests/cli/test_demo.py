@@ -55,4 +55,4 @@ def test_the_handbook_holds_what_is_asked() -> None:
     assert HANDBOOK_QUESTIONS[0].text in text
     assert "group:hr-leads" in HANDBOOK_QUESTIONS[-1].principals
     assert "group:hr-leads" in (handbook_dir() / "hr/.ragpg.yaml").read_text(encoding="utf-8")
-    assert HANDBOOK_ANSWER.asked_as is None
+    assert HANDBOOK_ANSWER.asked_as == ["group:staff"]

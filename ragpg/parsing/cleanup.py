@@ -39,6 +39,9 @@ _LEGACY_ENCODINGS = [
 ]  # fmt: skip
 _DETECTION_SAMPLE = 64 * 1024
 _POOR_CHAOS = 0.2
+# Western European text reads as well in a neighbouring code page, but for a letter or two; it is by far the likelier.
+_COMMONEST_LEGACY = "cp1252"
+_TIE = 0.01
 
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b\b"))
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -158,15 +161,24 @@ def _with_replacements(data: bytes, encoding: str) -> tuple[str, list[str]]:
     except UnicodeDecodeError:
         text = data.decode(encoding, "replace")
         bad = text.count("\ufffd")
-        return text, [f"{bad} places are not valid {encoding}: marked with U+FFFD"]
+        return text, [f"{bad} invalid {encoding} sequence{'s' if bad > 1 else ''} marked with U+FFFD"]
 
 
 def _detect(data: bytes, *, name: str) -> tuple[str, list[str]]:
-    found = from_bytes(_sample(data), cp_isolation=_LEGACY_ENCODINGS).best()
-    if found is None or found.chaos > _POOR_CHAOS or (text := _try(data, found.encoding)) is None:
-        guess = f" (it may be {found.encoding})" if found else ""
+    matches = from_bytes(_sample(data), cp_isolation=_LEGACY_ENCODINGS)
+    best = matches.best()
+    if best is None or best.chaos > _POOR_CHAOS:
+        guess = f" (it may be {best.encoding})" if best else ""
         raise ParseError(f"{name} is not UTF-8, and its encoding can't be told{guess}: convert it to UTF-8")
-    return text, [f"decoded as {found.encoding}, by detection: the file is not UTF-8"]
+    encoding = best.encoding
+    if any(
+        _COMMONEST_LEGACY in match.could_be_from_charset and match.chaos <= best.chaos + _TIE
+        for match in matches
+    ):
+        encoding = _COMMONEST_LEGACY
+    if (text := _try(data, encoding)) is None:
+        raise ParseError(f"{name} is neither UTF-8 nor {encoding}, which it looks like: convert it to UTF-8")
+    return text, [f"decoded as {encoding}, by detection: the file is not UTF-8"]
 
 
 def _sample(data: bytes) -> bytes:

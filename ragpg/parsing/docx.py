@@ -21,8 +21,8 @@ _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.do
 _COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_STREAM = "EncryptedPackage".encode("utf-16-le")
 _MAX_UNCOMPRESSED = 200 * 1024 * 1024
-# mammoth builds a DOM of about 25 times the XML's size.
-_MAX_XML = 32 * 1024 * 1024
+# mammoth builds a DOM of about 60 times the XML's size.
+_MAX_XML = 16 * 1024 * 1024
 _READ_SIZE = 1024 * 1024
 _STYLES = """
 p[style-name='Title'] => h1:fresh
@@ -56,7 +56,7 @@ def parse_docx(data: bytes, *, name: str) -> ParsedDocument:
     Raises
     ------
     ParseError
-        When the file is broken, encrypted, holds no text, or unpacks to more than 200 MB (32 MB of XML).
+        When the file is broken, encrypted, holds no text, or unpacks to more than 200 MB (16 MB of XML).
     MissingExtra
         When mammoth or lxml is not installed.
     """

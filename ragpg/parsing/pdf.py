@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+import logging
 import re
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ragpg.errors import ParseError
+from ragpg.errors import MissingExtra, ParseError
 from ragpg.parsing.builder import ContentBuilder
 from ragpg.parsing.cleanup import clean
 from ragpg.parsing.extras import require
@@ -53,6 +54,8 @@ def parse_pdf(data: bytes, *, name: str) -> ParsedDocument:
     MissingExtra
         When pypdfium2 or pdfplumber is not installed.
     """
+    if _is_truncated(data):
+        raise ParseError(f"{name} is a broken PDF file: its end is missing")
     builder = ContentBuilder()
     with _PDFIUM_LOCK, _open(data, name=name) as document:
         pages, tables = _read(document, data, builder)
@@ -71,6 +74,12 @@ def parse_pdf(data: bytes, *, name: str) -> ParsedDocument:
         media_type="application/pdf",
         metadata={"page_count": len(pages)} | ({"author": author} if author else {}),
     )
+
+
+def _is_truncated(data: bytes) -> bool:
+    """pdfium would show what is there, without a word about what is not."""
+    end = data.rfind(b"%%EOF")
+    return data.lstrip().startswith(b"%PDF-") and (end < 0 or b" obj" in data[end:])
 
 
 @contextmanager
@@ -92,66 +101,62 @@ def _open(data: bytes, *, name: str) -> Generator[Any]:
 
 def _read(document: Any, data: bytes, builder: ContentBuilder) -> tuple[list[PageText], list[list[Table]]]:
     """Read every page; what can't be read of one is a warning, not the end."""
-    path_kind: int = require("pypdfium2.raw").FPDF_PAGEOBJ_PATH
     error_type: type[Exception] = require("pypdfium2").PdfiumError
+    finder = _TableFinder(data)
     pages: list[PageText] = []
     tables: list[list[Table]] = []
-    with _Tables(data, builder) as finder:
-        for index in range(len(document)):
-            found: list[Table] = []
-            try:
-                page = document[index]
-                text_page = page.get_textpage()
-            except error_type:
-                builder.warnings.append(f"page {index + 1} is broken")
-                pages.append(PageText([], 0, 0, 0.0, 0.0))
-                tables.append(found)
-                continue
-            text = read_page(page, text_page)
-            if text.unmapped > _MAX_UNMAPPED * text.total:
-                builder.warnings.append(
-                    f"page {index + 1} has fonts that don't say which characters they show"
-                )
-            if text.lines and page.get_rotation() == 0 and is_ruled(page, path_kind):
-                found = finder.find(index, text_page, text)
-            pages.append(text)
-            tables.append(found)
-            text_page.close()
-            page.close()
+    for index in range(len(document)):
+        try:
+            page = document[index]
+            text_page = page.get_textpage()
+        except error_type:
+            builder.warnings.append(f"page {index + 1} is broken")
+            pages.append(PageText([], 0, 0, 0.0, 0.0))
+            tables.append([])
+            continue
+        text = read_page(page, text_page)
+        if text.unmapped > _MAX_UNMAPPED * text.total:
+            builder.warnings.append(f"page {index + 1} has fonts that don't say which characters they show")
+        pages.append(text)
+        ruled = text.lines and page.get_rotation() == 0 and is_ruled(page)
+        tables.append(finder.find(index, text_page, text) if ruled else [])
+        text_page.close()
+        page.close()
+    if finder.failed:
+        builder.warnings.append(f"tables on {_pages(finder.failed)} were not looked for: the file is damaged")
     return pages, tables
 
 
-class _Tables:
-    """pdfplumber's view of the document, opened at the first page that may have a table."""
+class _TableFinder:
+    """pdfplumber's view of the document, opened at the first page that may have a table.
 
-    def __init__(self, data: bytes, builder: ContentBuilder) -> None:
+    pdfminer, under it, raises whatever a damaged object leads it to. The text does not depend on it.
+    """
+
+    def __init__(self, data: bytes) -> None:
         self._data = data
-        self._builder = builder
-        self._document: Any = None
-
-    def __enter__(self) -> _Tables:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._document is not None:
-            self._document.close()
+        self._pages: Sequence[Any] | None = None
+        self.failed: list[int] = []
 
     def find(self, index: int, text_page: Any, text: PageText) -> list[Table]:
-        plumber = require("pdfplumber")
         try:
-            if self._document is None:
-                self._document = plumber.open(io.BytesIO(self._data))
-            page = self._document.pages[index]
+            if self._pages is None:
+                self._pages = self._open()
+            page = self._pages[index]
             found = find_tables(page, text_page, text.lines)
             page.close()
-        except (
-            Exception
-        ) as error:  # pdfminer raises whatever a malformed object leads it to; the text is safe without it
-            self._builder.warnings.append(
-                f"tables on page {index + 1} were not looked for: {type(error).__name__}: {error}"
-            )
+        except MissingExtra:
+            raise
+        except Exception:
+            self.failed.append(index + 1)
             return []
         return found
+
+    def _open(self) -> Sequence[Any]:
+        # Its complaints about a damaged file would go to the terminal.
+        logging.getLogger("pdfminer").addHandler(logging.NullHandler())
+        self._pages = ()
+        return require("pdfplumber").open(io.BytesIO(self._data)).pages
 
 
 def _write(

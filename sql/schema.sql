@@ -575,6 +575,7 @@ COMMENT ON FUNCTION ragpg._chunk_states(p_collection text, p_document_id uuid, p
 CREATE FUNCTION ragpg._configs(p_collection_id bigint) RETURNS text[]
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 begin
     -- one index probe a language, however many documents there are
@@ -1130,6 +1131,14 @@ END;
 
 COMMENT ON FUNCTION ragpg._lexeme_count(p_tsv tsvector) IS 'The length of a chunk as BM25 takes it: the number of positions in its tsvector.';
 
+CREATE FUNCTION ragpg._load_pgvector() RETURNS public.vector
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT '[1]'::public.vector AS vector;
+END;
+
+COMMENT ON FUNCTION ragpg._load_pgvector() IS 'Loads pgvector''s library when a role that is no superuser restores a backup.';
+
 CREATE FUNCTION ragpg._may_choose_principals() RETURNS boolean
     LANGUAGE sql STABLE PARALLEL RESTRICTED
     BEGIN ATOMIC
@@ -1297,7 +1306,7 @@ $$;
 
 COMMENT ON FUNCTION ragpg._open_search(p_collection text, p_index_version bigint, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath) IS 'Checks who asks and what for, and collects what every step of the search needs. RG001, RG004, RG006, RG009.';
 
-CREATE FUNCTION ragpg._parse_query(p_configs text[], p_query text, OUT o_lexemes text[], OUT o_counts integer[], OUT o_phrases tsquery, OUT o_exclusions tsquery) RETURNS record
+CREATE FUNCTION ragpg._parse_query(p_configs text[], p_query text, OUT o_has_words boolean, OUT o_lexemes text[], OUT o_counts integer[], OUT o_phrases tsquery, OUT o_exclusions tsquery) RETURNS record
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -1307,6 +1316,7 @@ declare
     v_found text;
     v_one tsquery;
 begin
+    o_has_words := v_rest ~ '[^[:punct:][:space:]]';
     select array_agg(term.lexeme order by term.lexeme), array_agg(term.occurrences order by term.lexeme)
     into o_lexemes, o_counts
     from (
@@ -1327,7 +1337,7 @@ begin
 end;
 $$;
 
-COMMENT ON FUNCTION ragpg._parse_query(p_configs text[], p_query text, OUT o_lexemes text[], OUT o_counts integer[], OUT o_phrases tsquery, OUT o_exclusions tsquery) IS 'A person''s query taken apart: its lexemes with their counts (in every language in use), the "quoted phrases" that a chunk must hold, the -exclusions it must not.';
+COMMENT ON FUNCTION ragpg._parse_query(p_configs text[], p_query text, OUT o_has_words boolean, OUT o_lexemes text[], OUT o_counts integer[], OUT o_phrases tsquery, OUT o_exclusions tsquery) IS 'A person''s query taken apart: its lexemes with their counts (in every language in use), the "quoted phrases" that a chunk must hold, the -exclusions it must not.';
 
 CREATE FUNCTION ragpg._pending_chunks(p_collection text, p_limit integer DEFAULT 500, p_index_version bigint DEFAULT NULL::bigint) RETURNS TABLE(document_id uuid, chunk_id uuid, heading text, content text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -1542,7 +1552,7 @@ begin
     v_query := ragpg._parse_query(ragpg._configs(p_scope.collection_id), p_query);
     v_scope.phrases := v_query.o_phrases;
     v_scope.exclusions := v_query.o_exclusions;
-    if v_embedding is null and p_mode <> 'vector' and not coalesce(p_query, '') ~ '[[:alnum:]]' then
+    if v_embedding is null and p_mode <> 'vector' and not v_query.o_has_words then
         raise exception using
             errcode = 'RG008',
             message = 'the query holds no word to search for',
@@ -2308,6 +2318,7 @@ COMMENT ON FUNCTION ragpg.delete_document(p_collection text, p_external_id text,
 CREATE FUNCTION ragpg.drop_collection(p_name text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 declare
     v_version record := ragpg._index_version(p_name);
@@ -2342,7 +2353,7 @@ $$;
 
 COMMENT ON FUNCTION ragpg.drop_index_version(p_collection text, p_index_version bigint) IS 'Drops an index version that is not active, with its chunks and embeddings: two partitions go, nothing is left to vacuum. RG001, RG004, RG011.';
 
-CREATE FUNCTION ragpg.explain_search(p_collection text, p_query text, p_embedding public.vector DEFAULT NULL::public.vector, p_k integer DEFAULT 10, p_principals text[] DEFAULT NULL::text[], p_tenant_id text DEFAULT NULL::text, p_filter jsonpath DEFAULT NULL::jsonpath, p_chunk_filter jsonpath DEFAULT NULL::jsonpath, p_candidate_k integer DEFAULT 50, p_rrf_k integer DEFAULT 60, p_vector_weight real DEFAULT 1, p_keyword_weight real DEFAULT 1, p_fusion text DEFAULT 'rrf'::text, p_feedback integer DEFAULT 0, p_index_version bigint DEFAULT NULL::bigint, p_mode text DEFAULT 'hybrid'::text) RETURNS jsonb
+CREATE FUNCTION ragpg.explain_search(p_collection text, p_query text, p_embedding public.vector DEFAULT NULL::public.vector, p_k integer DEFAULT 10, p_principals text[] DEFAULT NULL::text[], p_tenant_id text DEFAULT NULL::text, p_filter jsonpath DEFAULT NULL::jsonpath, p_chunk_filter jsonpath DEFAULT NULL::jsonpath, p_candidate_k integer DEFAULT 50, p_rrf_k integer DEFAULT 60, p_vector_weight double precision DEFAULT 1, p_keyword_weight double precision DEFAULT 1, p_fusion text DEFAULT 'rrf'::text, p_feedback integer DEFAULT 0, p_index_version bigint DEFAULT NULL::bigint, p_mode text DEFAULT 'hybrid'::text) RETURNS jsonb
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -2371,7 +2382,7 @@ begin
 end;
 $$;
 
-COMMENT ON FUNCTION ragpg.explain_search(p_collection text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight real, p_keyword_weight real, p_fusion text, p_feedback integer, p_index_version bigint, p_mode text) IS 'What a search would do and why: the terms with document frequency and idf, the path of each leg, how many chunks the caller may see, timings, degraded. RG001, RG004 to RG009.';
+COMMENT ON FUNCTION ragpg.explain_search(p_collection text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer, p_index_version bigint, p_mode text) IS 'What a search would do and why: the terms with document frequency and idf, the path of each leg, how many chunks the caller may see, timings, degraded. RG001, RG004 to RG009.';
 
 CREATE FUNCTION ragpg.grant_access(p_role text, p_level text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2478,7 +2489,7 @@ $$;
 
 COMMENT ON FUNCTION ragpg.refresh_statistics(p_collection text, p_index_version bigint) IS 'Counts the chunks, their lengths and the frequent lexemes of an index version, as ANALYZE does for tables. Run it after large changes; searches stay correct without. RG001, RG004.';
 
-CREATE FUNCTION ragpg.search_hybrid(p_collection text, p_query text, p_embedding public.vector DEFAULT NULL::public.vector, p_k integer DEFAULT 10, p_principals text[] DEFAULT NULL::text[], p_tenant_id text DEFAULT NULL::text, p_filter jsonpath DEFAULT NULL::jsonpath, p_chunk_filter jsonpath DEFAULT NULL::jsonpath, p_candidate_k integer DEFAULT 50, p_rrf_k integer DEFAULT 60, p_vector_weight real DEFAULT 1, p_keyword_weight real DEFAULT 1, p_fusion text DEFAULT 'rrf'::text, p_feedback integer DEFAULT 0, p_expand text DEFAULT NULL::text, p_index_version bigint DEFAULT NULL::bigint) RETURNS SETOF ragpg.search_hit
+CREATE FUNCTION ragpg.search_hybrid(p_collection text, p_query text, p_embedding public.vector DEFAULT NULL::public.vector, p_k integer DEFAULT 10, p_principals text[] DEFAULT NULL::text[], p_tenant_id text DEFAULT NULL::text, p_filter jsonpath DEFAULT NULL::jsonpath, p_chunk_filter jsonpath DEFAULT NULL::jsonpath, p_candidate_k integer DEFAULT 50, p_rrf_k integer DEFAULT 60, p_vector_weight double precision DEFAULT 1, p_keyword_weight double precision DEFAULT 1, p_fusion text DEFAULT 'rrf'::text, p_feedback integer DEFAULT 0, p_expand text DEFAULT NULL::text, p_index_version bigint DEFAULT NULL::bigint) RETURNS SETOF ragpg.search_hit
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -2499,7 +2510,7 @@ begin
 end;
 $$;
 
-COMMENT ON FUNCTION ragpg.search_hybrid(p_collection text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight real, p_keyword_weight real, p_fusion text, p_feedback integer, p_expand text, p_index_version bigint) IS 'Hybrid search: BM25 and vectors, fused by reciprocal rank (p_fusion rrf) or by score, over what the caller may see. Without p_embedding the query''s cached vector is used, else that of its best keyword hits (degraded: query_embedding_from_feedback). RG001, RG004 to RG009.';
+COMMENT ON FUNCTION ragpg.search_hybrid(p_collection text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer, p_expand text, p_index_version bigint) IS 'Hybrid search: BM25 and vectors, fused by reciprocal rank (p_fusion rrf) or by score, over what the caller may see. Without p_embedding the query''s cached vector is used, else that of its best keyword hits (degraded: query_embedding_from_feedback). RG001, RG004 to RG009.';
 
 CREATE FUNCTION ragpg.search_keyword(p_collection text, p_query text, p_k integer DEFAULT 10, p_principals text[] DEFAULT NULL::text[], p_tenant_id text DEFAULT NULL::text, p_filter jsonpath DEFAULT NULL::jsonpath, p_chunk_filter jsonpath DEFAULT NULL::jsonpath, p_expand text DEFAULT NULL::text, p_index_version bigint DEFAULT NULL::bigint) RETURNS SETOF ragpg.search_hit
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -3235,6 +3246,8 @@ REVOKE ALL ON FUNCTION ragpg._keyword_scores(p_scope ragpg._scope, p_terms ragpg
 
 REVOKE ALL ON FUNCTION ragpg._lexeme_count(p_tsv tsvector) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION ragpg._load_pgvector() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION ragpg._may_choose_principals() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._milliseconds(p_from timestamp with time zone, p_to timestamp with time zone) FROM PUBLIC;
@@ -3247,7 +3260,7 @@ REVOKE ALL ON FUNCTION ragpg._normalise(p_text text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._open_search(p_collection text, p_index_version bigint, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION ragpg._parse_query(p_configs text[], p_query text, OUT o_lexemes text[], OUT o_counts integer[], OUT o_phrases tsquery, OUT o_exclusions tsquery) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ragpg._parse_query(p_configs text[], p_query text, OUT o_has_words boolean, OUT o_lexemes text[], OUT o_counts integer[], OUT o_phrases tsquery, OUT o_exclusions tsquery) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._pending_chunks(p_collection text, p_limit integer, p_index_version bigint) FROM PUBLIC;
 
@@ -3307,13 +3320,13 @@ REVOKE ALL ON FUNCTION ragpg.drop_collection(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg.drop_index_version(p_collection text, p_index_version bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION ragpg.explain_search(p_collection text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight real, p_keyword_weight real, p_fusion text, p_feedback integer, p_index_version bigint, p_mode text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ragpg.explain_search(p_collection text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer, p_index_version bigint, p_mode text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg.grant_access(p_role text, p_level text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg.refresh_statistics(p_collection text, p_index_version bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION ragpg.search_hybrid(p_collection text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight real, p_keyword_weight real, p_fusion text, p_feedback integer, p_expand text, p_index_version bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ragpg.search_hybrid(p_collection text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer, p_expand text, p_index_version bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg.search_keyword(p_collection text, p_query text, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_expand text, p_index_version bigint) FROM PUBLIC;
 

@@ -1,6 +1,7 @@
 create function ragpg._configs(p_collection_id bigint) returns text[]
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_custom_plan
 as $$
 begin
     -- one index probe a language, however many documents there are

@@ -95,7 +95,9 @@ def test_functions_over_the_big_tables_force_custom_plans(
     functions: dict[str, tuple[str, str, list[str]]],
 ) -> None:
     """Statements run by EXECUTE are planned each time; all others need the setting, their own or their caller's."""
-    big = re.compile(r"\bragpg\.(?:document|chunk|embedding)\b(?!%)")
+    big = re.compile(
+        r"\b(?:from|join|into|update|using)\s+ragpg\.(?:document|chunk|embedding)\b(?!%)", re.IGNORECASE
+    )
     free = [
         name
         for name, (_, source, settings) in functions.items()

@@ -32,7 +32,7 @@ def test_script_builds_the_same_schema(
     assert (done.returncode, done.stderr) == (0, "")
     expected = dump(database, pg_server.programs)
     if vector_schema != "public":
-        expected = re.sub(r"\bpublic\.(?=[\w<])", f'"{vector_schema}".', expected)
+        expected = re.sub(r"\bpublic\.(?=[\w<=])", f'"{vector_schema}".', expected)
     assert dump(url, pg_server.programs) == expected
     assert current_revision(url) == head_revision()
 

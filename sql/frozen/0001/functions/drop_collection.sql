@@ -1,6 +1,7 @@
 create function ragpg.drop_collection(p_name text) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_custom_plan
 as $$
 declare
     v_version record := ragpg._index_version(p_name);

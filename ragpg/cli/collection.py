@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict
 from enum import StrEnum
 from typing import Annotated, Any
@@ -85,7 +86,7 @@ def create(
     typer.echo(
         f"created {name}: embedder {embedder_name(stats)}, chunking {chunking.value}, language {language}"
     )
-    note(f"next: ragpg ingest {name} PATH")
+    note(f"next: ragpg ingest {shlex.quote(name)} PATH")
 
 
 @app.command("list")

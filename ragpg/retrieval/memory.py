@@ -77,8 +77,6 @@ class EmbedderMemory:
         """
         model = _model_of(version)
         if model is None:
-            if self.given is not None:
-                raise EmbedderMismatch("the collection has no embedder: it was made for keyword search only")
             return None
         if model not in self._embedders:
             self._embedders[model] = yield from blocking(lambda: self._make(model))

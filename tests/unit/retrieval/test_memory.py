@@ -87,9 +87,8 @@ def test_a_matching_instance_is_used_itself(drive: Any) -> None:
     assert drive(EmbedderMemory(given, settings=Settings()).embedder(VERSION)) is given
 
 
-def test_insisting_on_an_embedder_where_there_is_none_is_refused(drive: Any) -> None:
-    with pytest.raises(EmbedderMismatch, match="keyword"):
-        drive(EmbedderMemory("hash", settings=Settings()).embedder(KEYWORD_ONLY))
+def test_a_keyword_only_collection_needs_none_whatever_the_client_insists_on(drive: Any) -> None:
+    assert drive(EmbedderMemory("hash", settings=Settings()).embedder(KEYWORD_ONLY)) is None
 
 
 def test_a_new_collections_embedder_is_the_argument_the_clients_or_the_settings() -> None:

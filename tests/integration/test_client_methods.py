@@ -1,0 +1,326 @@
+"""Every method of both clients, on a real database."""
+
+import inspect
+from collections.abc import AsyncIterator, Callable
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from ragpg import AsyncClient, Client
+from ragpg.embedding import make_embedder
+from ragpg.errors import (
+    CollectionExists,
+    CollectionNotFound,
+    DocumentNotFound,
+    EmbedderMismatch,
+    IndexVersionNotFound,
+    InvalidArgument,
+    InvalidFilter,
+    InvalidQuery,
+)
+
+
+class Awaitable:
+    """Either client behind one interface: ``await rag.search(…)``."""
+
+    def __init__(self, client: Client | AsyncClient) -> None:
+        self.client = client
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(self.client, name)
+
+        async def call(*args: Any, **kwargs: Any) -> Any:
+            result = method(*args, **kwargs)
+            return await result if inspect.isawaitable(result) else result
+
+        return call
+
+
+@pytest.fixture(params=["sync", "async"])
+async def rag(request: pytest.FixtureRequest, database: str) -> AsyncIterator[Any]:
+    if request.param == "sync":
+        with Client(database, chat_model="none") as client:
+            yield Awaitable(client)
+    else:
+        async with AsyncClient(database, chat_model="none") as client:
+            yield Awaitable(client)
+
+
+@pytest.fixture
+async def docs(rag: Any) -> Any:
+    await rag.create_collection("docs", embedder="hash")
+    await rag.upsert_document(
+        "docs",
+        external_id="faq",
+        title="Refunds",
+        content="Refunds take ten days.",
+        acl=["public"],
+        metadata={"year": 2026},
+    )
+    await rag.upsert_document(
+        "docs",
+        external_id="pay",
+        content="Salaries are paid in ten days.",
+        acl=["group:hr"],
+        metadata={"year": 2020},
+    )
+    return rag
+
+
+async def test_collections(rag: Any) -> None:
+    assert await rag.collections() == []
+    assert (
+        await rag.create_collection(
+            "docs", embedder="hash:32", language="german", chunking={"max_tokens": 99}
+        )
+        > 0
+    )
+    await rag.create_collection("words", embedder="none")
+    stats = await rag.stats("docs")
+    assert (stats.embedding_provider, stats.dimensions, stats.language) == ("hash", 32, "german")
+    assert (stats.chunking["strategy"], stats.chunking["max_tokens"]) == ("structure", 99)
+    assert (stats.documents, stats.chunks, stats.pending) == (0, 0, 0)
+    assert sorted(each.name for each in await rag.collections()) == ["docs", "words"]
+    with pytest.raises(CollectionExists):
+        await rag.create_collection("docs", embedder="hash")
+    await rag.drop_collection("docs")
+    with pytest.raises(CollectionNotFound):
+        await rag.stats("docs")
+    with pytest.raises(CollectionNotFound):
+        await rag.drop_collection("docs")
+    with pytest.raises(CollectionNotFound):
+        await rag.search("docs", "refunds")
+
+
+async def test_search_in_every_mode(docs: Any) -> None:
+    for mode in ("hybrid", "keyword", "vector"):
+        hits = await docs.search("docs", "refunds", mode=mode)
+        assert hits[0].external_id == "faq"
+        assert {hit.external_id for hit in hits} == {"faq"}
+        assert hits.degraded == []
+        assert hits[0].metadata == {"year": 2026}
+    seen = await docs.search("docs", "ten days", principals=["group:hr"])
+    assert {hit.external_id for hit in seen} == {"faq", "pay"}
+    assert (await docs.search("docs", "ten days", principals=["group:hr"], k=1))[1:] == []
+
+
+async def test_search_with_filters(docs: Any) -> None:
+    async def found(filter: Any) -> set[str]:
+        hits = await docs.search("docs", "ten days", principals=["group:hr"], filter=filter)
+        return {hit.external_id for hit in hits}
+
+    assert await found({"year": {"$gte": 2024}}) == {"faq"}
+    assert await found("$.year < 2024") == {"pay"}
+    assert await found({"year": {"$in": []}}) == set()
+    assert await found({"year": {"$nin": []}}) == {"faq", "pay"}
+    assert await found({"$not": {"year": 2026}}) == {"pay"}
+    for bad in ("$.year >=", "$.year", {"year": {"$near": 1}}):
+        with pytest.raises(InvalidFilter):
+            await found(bad)
+
+
+async def test_bad_questions(docs: Any) -> None:
+    for k in (0, -1):
+        with pytest.raises(InvalidArgument):
+            await docs.search("docs", "refunds", k=k)
+    with pytest.raises(InvalidQuery):
+        await docs.search("docs", " ")
+    with pytest.raises(InvalidArgument, match="principals"):
+        await docs.search("docs", "refunds", principals="group:hr")
+    with pytest.raises(IndexVersionNotFound):
+        await docs.search("docs", "refunds", index_version=99)
+    assert await docs.search("docs", "unheard", mode="keyword") == []
+    assert (await docs.search("docs", "unheard", mode="keyword")).degraded == ["keyword_empty"]
+
+
+async def test_a_question_of_ten_thousand_words(docs: Any) -> None:
+    hits = await docs.search("docs", "refunds " + "word " * 10_000)
+    assert hits[0].external_id == "faq"
+
+
+async def test_explain(docs: Any) -> None:
+    explained = await docs.explain("docs", "refunds", mode="keyword")
+    assert explained["mode"] == "keyword"
+    assert explained["degraded"] == []
+    assert "timings_ms" in explained
+
+
+async def test_ask(docs: Any) -> None:
+    answer = await docs.ask("docs", "How long do refunds take?")
+    assert answer.answered
+    assert answer.extractive
+    assert "ten days" in answer.text
+    assert {citation.external_id for citation in answer.citations} == {"faq"}
+    assert not (await docs.ask("docs", "How long do refunds take?", filter={"year": 1999})).answered
+
+
+async def test_upsert_document(docs: Any) -> None:
+    document = {
+        "external_id": "new",
+        "title": "VPN",
+        "content": "Old certificate",
+        "uri": "https://x.example/vpn",
+        "metadata": {"a": 1},
+        "acl": ["public"],
+        "tenant_id": "acme",
+        "expires_at": datetime.now(UTC) + timedelta(days=1),
+    }
+    result = await docs.upsert_document("docs", **document)
+    assert (result.status, result.chunks_written, result.embeddings_written) == ("created", 1, 1)
+    assert (await docs.upsert_document("docs", **document)).status == "unchanged"
+    document["metadata"] = {"a": 2}
+    assert (await docs.upsert_document("docs", **document)).status == "attributes"
+    document["content"] = "New certificate"
+    changed = await docs.upsert_document("docs", **document)
+    assert (changed.status, changed.chunks_written, changed.chunks_deleted) == ("updated", 1, 1)
+    assert changed.document_id == result.document_id
+    (hit,) = await docs.search("docs", "certificate", tenant_id="acme")
+    assert (hit.content, hit.title, hit.uri, hit.metadata) == (
+        "New certificate",
+        "VPN",
+        "https://x.example/vpn",
+        {"a": 2},
+    )
+    assert await docs.search("docs", "certificate", mode="keyword") == []
+    document["expires_at"] = datetime.now(UTC) - timedelta(days=1)
+    await docs.upsert_document("docs", **document)
+    assert await docs.search("docs", "certificate", tenant_id="acme") == []
+
+
+async def test_upsert_refuses_what_is_no_document(docs: Any) -> None:
+    for changes in (
+        {"content": ""},
+        {"content": " \n"},
+        {"external_id": ""},
+        {"language": "klingon"},
+        {"metadata": {"a": float("nan")}},
+        {"expires_at": datetime(2027, 1, 1)},
+        {"acl": "public"},
+        {"external_id": "a\0b"},
+    ):
+        with pytest.raises(InvalidArgument):
+            await docs.upsert_document("docs", **{"external_id": "x", "content": "text", **changes})
+    assert (await docs.stats("docs")).documents == 2
+
+
+async def test_what_can_not_be_stored_is_taken_out_of_the_text(docs: Any) -> None:
+    await docs.upsert_document("docs", external_id="odd", content="certi\0ficate \ud800 é \U0001f600")
+    (hit,) = await docs.search("docs", "certificate", k=1)
+    assert hit.content == "certificate  é \U0001f600"
+
+
+async def test_delete_and_permissions(docs: Any) -> None:
+    await docs.set_acl("docs", "pay", ["public", "group:hr"])
+    assert len(await docs.search("docs", "salaries", mode="keyword")) == 1
+    await docs.set_acl("docs", "pay", ["group:hr"])
+    assert await docs.search("docs", "salaries", mode="keyword") == []
+    with pytest.raises(DocumentNotFound):
+        await docs.set_acl("docs", "gone", ["public"])
+    with pytest.raises(DocumentNotFound):
+        await docs.set_acl("docs", "pay", ["public"], tenant_id="other")
+    assert await docs.delete_document("docs", "pay") is True
+    assert await docs.delete_document("docs", "pay") is False
+    assert await docs.delete_document("docs", "faq", tenant_id="other") is False
+    assert (await docs.stats("docs")).documents == 1
+
+
+async def test_ingest_and_ingest_bytes(docs: Any, folder: Path) -> None:
+    seen: list[Any] = []
+    report = await docs.ingest("docs", folder, acl=["public"], on_progress=seen.append)
+    assert (report.created, report.failures, report.embedded) == (3, [], 3)
+    assert (seen[-1].files_done, seen[-1].files_total, seen[-1].chunks_embedded) == (3, 3, 3)
+    again = await docs.ingest("docs", folder, acl=["public"])
+    assert (again.unchanged, again.embedded, again.chunks_written) == (3, 0, 0)
+    report = await docs.ingest_bytes(
+        "docs",
+        b"# Parking\n\nPark behind the house.",
+        external_id="parking.md",
+        acl=["public"],
+        metadata={"a": 1},
+    )
+    assert (report.created, report.embedded, report.failures) == (1, 1, [])
+    (hit,) = await docs.search("docs", "parking", mode="keyword")
+    assert (hit.title, hit.metadata) == ("Parking", {"a": 1})
+    failed = await docs.ingest_bytes("docs", b"", external_id="empty.md")
+    assert "empty" in failed.failures[0].error
+
+
+async def test_refresh_statistics(docs: Any) -> None:
+    before = (await docs.stats("docs")).statistics_at
+    await docs.refresh_statistics("docs")
+    after = (await docs.stats("docs")).statistics_at
+    assert after is not None
+    assert after != before
+
+
+async def test_another_embedder_is_refused(database: str, docs: Any) -> None:
+    async with AsyncClient(database, embedder="hash:32") as other:
+        for search in (other.search("docs", "refunds"), other.search("docs", "refunds", mode="vector")):
+            with pytest.raises(EmbedderMismatch):
+                await search
+        assert len(await other.search("docs", "refunds", mode="keyword")) == 1
+        with pytest.raises(EmbedderMismatch):
+            await other.upsert_document("docs", external_id="x", content="text")
+
+
+async def test_keyword_only_collections(rag: Any) -> None:
+    await rag.create_collection("words", embedder="none")
+    result = await rag.upsert_document("words", external_id="a", content="Refunds take ten days.")
+    assert (result.chunks_written, result.embeddings_written) == (1, 0)
+    assert len(await rag.search("words", "refunds")) == 1
+    with pytest.raises(EmbedderMismatch):
+        await rag.search("words", "refunds", mode="vector")
+    stats = await rag.stats("words")
+    assert (stats.embedding_provider, stats.pending) == (None, 0)
+
+
+async def test_both_clients_and_sql_find_the_same(database: str) -> None:
+    with Client(database, embedder="hash") as rag:
+        rag.create_collection("docs")
+        for number in range(30):
+            rag.upsert_document(
+                "docs",
+                external_id=f"d{number}",
+                content=f"Refunds number {number} take {number % 7} days, and word{number % 5} too.",
+            )
+        sync_hits = rag.search("docs", "refunds word3 days", k=7)
+    async with AsyncClient(database) as async_rag:
+        async_hits = await async_rag.search("docs", "refunds word3 days", k=7)
+    vector = make_embedder("hash").embed_query("refunds word3 days")
+    with psycopg.connect(database) as connection:
+        rows = connection.execute(
+            "select external_id, score, keyword_rank, vector_rank from ragpg.search_hybrid('docs', %s, %s, 7)",
+            ("refunds word3 days", str(vector)),
+        ).fetchall()
+    assert len(sync_hits) == 7
+    assert [asdict(hit) for hit in sync_hits] == [asdict(hit) for hit in async_hits]
+    assert [(hit.external_id, hit.score, hit.keyword_rank, hit.vector_rank) for hit in sync_hits] == rows
+
+
+async def test_a_switched_version_is_followed_and_models_are_never_mixed(database: str) -> None:
+    with Client(database) as rag, psycopg.connect(database, autocommit=True) as connection:
+        rag.create_collection("docs", embedder="hash:64")
+        rag.upsert_document("docs", external_id="a", content="Refunds take ten days.")
+        assert len(rag.search("docs", "refunds", mode="vector")) == 1
+        (old,) = connection.execute(
+            "select active_index_version from ragpg.collection_stats('docs')"
+        ).fetchone() or (0,)
+        (new,) = connection.execute(
+            "select ragpg.create_index_version('docs', p_embedding_provider => 'hash', p_embedding_model => 'words',"
+            " p_embedding_dimensions => 32)"
+        ).fetchone() or (0,)
+        connection.execute("select ragpg.activate_index_version('docs', %s)", (new,))
+        # Believing the old version for a few seconds is allowed, searching the new one with its vector is not.
+        assert len(rag.search("docs", "refunds", mode="vector")) == 1
+        connection.execute("select ragpg.drop_index_version('docs', %s)", (old,))
+        assert rag.search("docs", "refunds", mode="vector") == []
+        assert (
+            rag.upsert_document("docs", external_id="a", content="Refunds take ten days.").embeddings_written
+            == 1
+        )
+        (hit,) = rag.search("docs", "refunds", mode="vector")
+        assert hit.external_id == "a"

@@ -21,6 +21,7 @@ class ContentBuilder:
     warnings: list[str] = field(default_factory=list[str])
     _parts: list[str] = field(default_factory=list[str])
     _length: int = 0
+    _breaks: list[int] = field(default_factory=list[int])
 
     def add(
         self,
@@ -41,13 +42,18 @@ class ContentBuilder:
             self._parts.append(_SEPARATOR)
             self._length += len(_SEPARATOR)
         start = self._length
+        self._write_breaks()
         self._parts.append(text)
         self._length += len(text)
         self.blocks.append(Block(kind, start, self._length, level, page, code_language))
 
     def page_break(self, page: int) -> None:
-        """Say that ``page`` begins here."""
-        self.blocks.append(Block("page_break", self._length, self._length, page=page))
+        """Say that ``page`` begins with what comes next."""
+        self._breaks.append(page)
+
+    def _write_breaks(self) -> None:
+        self.blocks += [Block("page_break", self._length, self._length, page=page) for page in self._breaks]
+        self._breaks.clear()
 
     def first_heading(self) -> str | None:
         """The text of the first heading of the highest level that is used, if there is one."""
@@ -80,6 +86,7 @@ class ContentBuilder:
         """
         if not self._parts:
             raise ParseError(f"{name} holds no text")
+        self._write_breaks()
         return ParsedDocument(
             content=self.content,
             blocks=tuple(self.blocks),

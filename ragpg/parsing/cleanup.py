@@ -90,7 +90,7 @@ def clean(text: str) -> tuple[str, list[str]]:
         The text, and a warning for each kind of character that was removed.
     """
     warnings: list[str] = []
-    text = text.removeprefix("\ufeff")
+    text = text.lstrip("\ufeff")
     if nuls := text.count("\0"):
         text = text.replace("\0", "")
         warnings.append(f"removed {nuls} NUL character{'s' if nuls > 1 else ''}")
@@ -123,7 +123,7 @@ def _decode(data: bytes, *, name: str, declared: str | None) -> tuple[str, list[
             return _with_replacements(data[len(bom) :], encoding)
     if encoding := _utf16_without_bom(data):
         return data.decode(encoding), [f"decoded as {encoding}, which the file does not declare"]
-    if (controls := len(data) - len(data.translate(None, _CONTROLS))) > 2 and controls > len(data) * 0.1:
+    if (controls := len(data) - len(data.translate(None, _CONTROLS))) > 2 and controls > len(data) * 0.05:
         raise ParseError(f"{name} is not text: it looks binary ({controls} control bytes of {len(data)})")
     try:
         return data.decode("utf-8", "surrogatepass"), []

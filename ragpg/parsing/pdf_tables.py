@@ -41,9 +41,8 @@ class Table:
 def is_ruled(page: Any) -> bool:
     """Whether the lines drawn on a pdfium page can be a table's: pdfplumber takes 50 ms a page, this a fraction of one."""
     raw = require("pypdfium2.raw")
-    horizontal = vertical = count = 0
-    for path in page.get_objects(filter=[raw.FPDF_PAGEOBJ_PATH], max_depth=3):
-        count += 1
+    horizontal = vertical = 0
+    for count, path in enumerate(page.get_objects(filter=[raw.FPDF_PAGEOBJ_PATH], max_depth=3), 1):
         if count > _MAX_PATHS:
             return False
         left, bottom, right, top = path.get_bounds()

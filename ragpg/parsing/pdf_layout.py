@@ -118,9 +118,10 @@ def heading_levels(
 
 
 def _levels_by_size(pages: Sequence[Sequence[Line]]) -> dict[Line, int]:
-    """The largest is level 1. A size of one page only (a cover's) must not push the others down, so it takes the next level there is."""
+    """The largest is level 1. The other sizes of one page only (a cover's) must not push the sections down: they share a level."""
     used = Counter(size for page in pages for size in {line.size for line in page})
-    ranked = {size for size, count in used.items() if count > 1} or set(used)
+    repeated = {size for size, count in used.items() if count > 1}
+    ranked = repeated | {max(used)} if repeated else set(used)
     return {line: min(1 + sum(size > line.size for size in ranked), 6) for page in pages for line in page}
 
 

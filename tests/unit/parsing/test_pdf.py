@@ -177,3 +177,12 @@ def test_a_long_book() -> None:
     assert document.blocks[-1].page == 117
     found = headings(document)
     assert (1, "1 Topologische Grundbegriffe") in found
+
+
+def test_sizes_of_a_cover_do_not_push_the_sections_down() -> None:
+    cover = [
+        text(f'<font size="{size}">{words}</font>') for size, words in ((30, "Guide"), (22, "A"), (19, "B"))
+    ]
+    pages = [[*cover, text(LONG)], *([text(f"Section {n}", "Heading2"), text(LONG)] for n in "XY")]
+    document = check(parse(pdf(pages), name="a.pdf"))
+    assert headings(document) == [(1, "Guide"), (2, "A"), (2, "B"), (2, "Section X"), (2, "Section Y")]

@@ -61,7 +61,10 @@ class SentenceEmbedder(Protocol):
 
 @dataclass(slots=True)
 class Candidate:
-    """A unit of a source, and how well it answers: ``shared`` words of the question, their ``coverage`` (0 to 1), ``similarity`` of the vectors."""
+    """A unit of a source, and how well it answers.
+
+    ``shared`` are the question's words in it, ``coverage`` is their weight (0 to 1), ``similarity`` that of the vectors.
+    """
 
     number: int
     unit: Unit

@@ -118,7 +118,7 @@ class OpenAIGenerator:
 
         client = self._connect()
         limits = dict(self._limits)
-        for _ in limits:
+        while True:
             try:
                 return self._create(client, messages, limits)
             except openai.BadRequestError as error:
@@ -130,7 +130,6 @@ class OpenAIGenerator:
                 else:
                     raise
                 self._limits = dict(limits)
-        return self._create(client, messages, limits)
 
     def _create(self, client: openai.OpenAI, messages: Sequence[Message], limits: dict[str, Any]) -> str:
         response = client.chat.completions.with_raw_response.create(

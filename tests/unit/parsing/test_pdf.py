@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from reportlab.lib import colors
-from reportlab.lib.styles import getSampleStyleSheet
+from reportlab.lib.styles import ParagraphStyle, getSampleStyleSheet
 from reportlab.platypus import Paragraph, Preformatted, Table, TableStyle
 
 from ragpg.errors import ParseError
@@ -181,7 +181,8 @@ def test_a_long_book() -> None:
 
 def test_sizes_of_a_cover_do_not_push_the_sections_down() -> None:
     cover = [
-        text(f'<font size="{size}">{words}</font>') for size, words in ((30, "Guide"), (22, "A"), (19, "B"))
+        Paragraph(words, ParagraphStyle(words, fontSize=size, leading=2 * size))
+        for size, words in ((30, "Guide"), (24, "A"), (18, "B"))
     ]
     pages = [[*cover, text(LONG)], *([text(f"Section {n}", "Heading2"), text(LONG)] for n in "XY")]
     document = check(parse(pdf(pages), name="a.pdf"))

@@ -51,7 +51,7 @@ def convert(text: str, source: str) -> str:
     for pattern, replacement in PATTERNS:
         text = pattern.sub(replacement, text)
     text = HEADER.format(source=source) + text
-    text = ruff(text, "check", "--select", "I", "--fix", "--quiet")
+    text = ruff(text, "check", "--select", "I,SIM117", "--fix", "--quiet")
     return ruff(text, "format")
 
 

@@ -85,22 +85,28 @@ class AsyncDatabase:
         if self._connection is not None:
             with translating():
                 return call.parse(await _fetch(self._connection, call))
+        with translating():
+            pool = await self._open_pool()
         attempt = 1
         while True:
+            connected = sent = False
             try:
                 with translating():
-                    pool = await self._open_pool()
                     async with pool.connection() as connection:
+                        connected = True
+                        if not call.repeatable:
+                            await pool.check_connection(connection)
+                            sent = True
                         rows = await _fetch(connection, call)
                 return call.parse(rows)
             except RagpgError as error:
-                delay = retry_delay(error, call, attempt)
+                delay = retry_delay(error, attempt, reconnect=connected and not sent)
                 if delay is None:
                     raise
-                if connection_lost(error) and self._pool is not None:
+                if connection_lost(error):
                     # The others in the pool are likely to be as dead: a restarted server has dropped them all.
                     with translating():
-                        await self._pool.check()
+                        await pool.check()
             await sleep(delay)
             attempt += 1
 

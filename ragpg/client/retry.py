@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
-from ragpg.db.flow import Call
 from ragpg.errors import DatabaseUnavailable, RagpgError
 
 # serialization failure, deadlock detected: the other transaction has won, and this one has left nothing behind
@@ -19,18 +17,18 @@ def connection_lost(error: RagpgError) -> bool:
     return isinstance(error, DatabaseUnavailable)
 
 
-def retry_delay(error: RagpgError, call: Call[Any], attempt: int) -> float | None:
+def retry_delay(error: RagpgError, attempt: int, *, reconnect: bool) -> float | None:
     """How long to wait before the statement is tried again.
 
     Parameters
     ----------
     error
         Why it failed.
-    call
-        The statement. After a lost connection nobody knows whether it was committed, so only a repeatable one is
-        tried again.
     attempt
         How many times it was tried, from 1.
+    reconnect
+        Whether it may be sent again on a new connection where it has lost its own: nobody knows then whether it was
+        committed.
 
     Returns
     -------
@@ -39,6 +37,6 @@ def retry_delay(error: RagpgError, call: Call[Any], attempt: int) -> float | Non
     """
     if getattr(error.__cause__, "sqlstate", None) in _LOST_A_RACE and attempt < _RACE_ATTEMPTS:
         return random.uniform(0.005, 0.02 * 2**attempt)
-    if connection_lost(error) and call.repeatable and attempt < _CONNECTION_ATTEMPTS:
+    if connection_lost(error) and reconnect and attempt < _CONNECTION_ATTEMPTS:
         return 0.0
     return None

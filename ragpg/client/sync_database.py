@@ -86,22 +86,27 @@ class Database:
         if self._connection is not None:
             with translating():
                 return call.parse(_fetch(self._connection, call))
+        with translating():
+            pool = self._open_pool()
         attempt = 1
         while True:
+            connected = sent = False
             try:
-                with translating():
-                    pool = self._open_pool()
-                    with pool.connection() as connection:
-                        rows = _fetch(connection, call)
+                with translating(), pool.connection() as connection:
+                    connected = True
+                    if not call.repeatable:
+                        pool.check_connection(connection)
+                        sent = True
+                    rows = _fetch(connection, call)
                 return call.parse(rows)
             except RagpgError as error:
-                delay = retry_delay(error, call, attempt)
+                delay = retry_delay(error, attempt, reconnect=connected and not sent)
                 if delay is None:
                     raise
-                if connection_lost(error) and self._pool is not None:
+                if connection_lost(error):
                     # The others in the pool are likely to be as dead: a restarted server has dropped them all.
                     with translating():
-                        self._pool.check()
+                        pool.check()
             sleep(delay)
             attempt += 1
 

@@ -38,6 +38,8 @@ def ingest_paths(
     shared_transaction: bool,
 ) -> Flow[IngestReport]:
     """Ingest files and folders; see ``Client.ingest``."""
+    if not paths:
+        raise InvalidArgument("name at least one file or folder to ingest")
     pipeline = Pipeline(memory, collection, meter=Meter(on_progress), shared_transaction=shared_transaction)
     yield from pipeline.open()
     found = yield from blocking(lambda: _find(paths, defaults))

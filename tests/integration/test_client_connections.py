@@ -185,6 +185,8 @@ def test_a_search_survives_a_server_that_ended_its_sessions(rag: Client, query: 
         list(threads.map(lambda _: rag.search("docs", "refunds"), range(8)))
     query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'ragpg'")
     assert len(rag.search("docs", "refunds")) == 1
+    query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'ragpg'")
+    assert rag.delete_document("docs", "faq") is True
 
 
 def test_errors_keep_their_cause(database: str) -> None:

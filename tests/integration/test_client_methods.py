@@ -245,6 +245,8 @@ async def test_ingest_and_ingest_bytes(docs: Any, folder: Path) -> None:
     assert (report.created, report.embedded, report.failures) == (1, 1, [])
     (hit,) = await docs.search("docs", "parking", mode="keyword")
     assert (hit.title, hit.metadata) == ("Parking", {"a": 1})
+    with pytest.raises(InvalidArgument, match="at least one"):
+        await docs.ingest("docs")
     failed = await docs.ingest_bytes("docs", b"", external_id="empty.md")
     assert "empty" in failed.failures[0].error
 

@@ -49,7 +49,7 @@ def test_one_changed_paragraph_of_200_chunks_costs_at_most_3_embeddings(
     assert chunks >= 200
     ids = query("select id from ragpg.chunk order by ordinal")
     embedder.texts.clear()
-    paragraphs[100] = paragraphs[100].replace("alpha100", "omega100")
+    paragraphs[100] = paragraphs[100].replace("alpha100", "zanzibar")
     write(folder, paragraphs)
     again = rag.ingest("docs", folder / "long.md")
     assert again.updated == 1
@@ -59,8 +59,9 @@ def test_one_changed_paragraph_of_200_chunks_costs_at_most_3_embeddings(
     kept = set(ids) & set(query("select id from ragpg.chunk"))
     assert len(kept) >= chunks - 3
     assert rag.stats("docs").pending == 0
-    assert "Paragraph 100" in rag.search("docs", "omega100", mode="keyword")[0].content
-    assert rag.search("docs", "alpha100", mode="keyword") == []
+    (hit,) = rag.search("docs", "zanzibar", mode="keyword")
+    assert "Paragraph 100" in hit.content
+    assert not any("alpha100" in hit.content for hit in rag.search("docs", "alpha100", mode="keyword", k=500))
 
 
 def test_an_inserted_paragraph_moves_the_others_without_embedding_them(

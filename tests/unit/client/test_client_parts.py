@@ -13,7 +13,6 @@ from ragpg.client.flows import defaults, fitting_chunking, principal_list
 from ragpg.client.retry import retry_delay
 from ragpg.db import calls
 from ragpg.db.errors_map import translate
-from ragpg.db.flow import Call
 from ragpg.embedding import make_embedder
 from ragpg.errors import ChunkingError, ConfigError, DatabaseUnavailable, InvalidArgument, RagpgError
 
@@ -118,28 +117,24 @@ def failed(sqlstate: str | None) -> RagpgError:
     return error
 
 
-REPEATABLE: Call[Any] = calls.collection_stats()
-ONCE: Call[Any] = calls.drop_collection("docs")
-
-
 @pytest.mark.parametrize(
-    ("sqlstate", "call", "attempt", "again"),
+    ("sqlstate", "reconnect", "attempt", "again"),
     [
-        ("40001", ONCE, 1, True),
-        ("40P01", REPEATABLE, 7, True),
-        ("40P01", REPEATABLE, 8, False),
-        ("57P01", REPEATABLE, 1, True),
-        ("57P01", REPEATABLE, 3, False),
-        ("57P01", ONCE, 1, False),
-        (None, REPEATABLE, 2, True),
-        ("53100", REPEATABLE, 1, False),
-        ("RG001", REPEATABLE, 1, False),
+        ("40001", False, 1, True),
+        ("40P01", True, 7, True),
+        ("40P01", True, 8, False),
+        ("57P01", True, 1, True),
+        ("57P01", True, 3, False),
+        ("57P01", False, 1, False),
+        (None, True, 2, True),
+        ("53100", True, 1, False),
+        ("RG001", True, 1, False),
     ],
 )
-def test_what_is_tried_again(sqlstate: str | None, call: Call[Any], attempt: int, again: bool) -> None:
+def test_what_is_tried_again(sqlstate: str | None, reconnect: bool, attempt: int, again: bool) -> None:
     error = RagpgError("x") if sqlstate == "RG001" else failed(sqlstate)
     random.seed(1)
-    assert (retry_delay(error, call, attempt) is not None) is again
+    assert (retry_delay(error, attempt, reconnect=reconnect) is not None) is again
 
 
 def test_vectors_are_written_as_pgvector_reads_them() -> None:

@@ -19,6 +19,7 @@ _UNSPACED: Final = re.compile(
 )
 _HIRAGANA: Final = re.compile("[\u3040-\u309f]+")
 _IDENTIFIER: Final = re.compile(r"[^\W\d_][\w\-./]*\d[\w\-./]*")
+_FEWEST_TEXTS: Final = 20
 _ENDINGS: Final = ("ings", "ern", "ing", "ies", "ied", "es", "ed", "en", "er", "em", "ly", "s", "e", "n", "y")
 
 
@@ -65,8 +66,17 @@ def content_terms(text: str, language: str) -> list[str]:
 
 
 def inverse_frequency(vocabulary: Iterable[str], texts: Sequence[frozenset[str]]) -> dict[str, float]:
-    """Weigh each term by its rarity over a few texts: ``ln(1 + (N - df + 0.5) / (df + 0.5))``."""
-    count = len(texts)
+    """Weigh each term by its rarity over a few texts: ``ln(1 + (N - df + 0.5) / (df + 0.5))``.
+
+    Parameters
+    ----------
+    vocabulary
+        The terms.
+    texts
+        The terms of each text. Fewer than 20 are counted as 20, because in two or three sentences every term is either everywhere or
+        nowhere.
+    """
+    count = max(len(texts), _FEWEST_TEXTS)
     weights: dict[str, float] = {}
     for term in vocabulary:
         df = sum(term in text for text in texts)

@@ -81,6 +81,7 @@ def create_collection(
     """Create a collection whose chunks fit its embedder; see ``Client.create_collection``."""
     memory.forget(name)
     chosen = yield from blocking(lambda: memory.chosen(embedder))
+    readers = principal_list(default_acl, "default_acl")
     spec = yield from blocking(lambda: fitting_chunking(chunking or {}, chosen))
     return (
         yield from run(
@@ -88,7 +89,7 @@ def create_collection(
                 name,
                 language=language,
                 chunking=spec,
-                default_acl=principal_list(default_acl, "default_acl") or ("public",),
+                default_acl=("public",) if readers is None else readers,
                 embedding_provider=chosen.provider if chosen else None,
                 embedding_model=chosen.model if chosen else None,
                 embedding_dimensions=chosen.dimensions if chosen else None,

@@ -10,6 +10,7 @@ import psycopg
 import psycopg.conninfo
 import pytest
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
+from sqlalchemy import create_engine
 
 from ragpg import AsyncClient, Client
 from ragpg.errors import (
@@ -61,6 +62,28 @@ def test_the_callers_commit_keeps_it(database: str, folder: Path, query: Query) 
             everything(rag, folder)
         connection.commit()
     assert query("select count(*) from ragpg.document") == [(3,)]
+
+
+def test_an_apps_write_and_ours_are_one_transaction(database: str, query: Query) -> None:
+    engine = create_engine(database.replace("postgresql://", "postgresql+psycopg://"))
+    with Client(database) as rag:
+        rag.create_collection("articles", embedder="hash")
+    with engine.begin() as connection:
+        connection.exec_driver_sql("create table public.article (id int)")
+    for keep in (False, True):
+        with engine.connect() as connection:
+            connection.exec_driver_sql("insert into public.article values (7)")
+            driver = connection.connection.driver_connection
+            rag = Client(connection=driver)
+            rag.upsert_document(
+                "articles", external_id="7", content="Refunds take ten days.", metadata={"a": [1]}
+            )
+            (hit,) = rag.search("articles", "refunds", filter={"a": 1})
+            assert hit.metadata == {"a": [1]}
+            connection.commit() if keep else connection.rollback()
+        counts = "select (select count(*) from public.article), (select count(*) from ragpg.document)"
+        assert query(counts) == [(int(keep), int(keep))]
+    engine.dispose()
 
 
 async def test_a_handed_async_connection_is_the_callers_transaction(

@@ -87,6 +87,15 @@ async def test_collections(rag: Any) -> None:
     assert sorted(each.name for each in await rag.collections()) == ["docs", "words"]
     with pytest.raises(CollectionExists):
         await rag.create_collection("docs", embedder="hash")
+    await rag.create_collection("closed", embedder="hash", default_acl=["group:hr"])
+    await rag.upsert_document("closed", external_id="a", content="Refunds.")
+    assert await rag.search("closed", "refunds") == []
+    assert len(await rag.search("closed", "refunds", principals=["group:hr"])) == 1
+    await rag.create_collection("nobodys", embedder="hash", default_acl=[])
+    await rag.upsert_document("nobodys", external_id="a", content="Refunds.")
+    assert await rag.search("nobodys", "refunds", principals=["group:hr"]) == []
+    for name in ("closed", "nobodys"):
+        await rag.drop_collection(name)
     await rag.drop_collection("docs")
     with pytest.raises(CollectionNotFound):
         await rag.stats("docs")

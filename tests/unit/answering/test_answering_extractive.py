@@ -86,7 +86,12 @@ def test_a_code_is_answered_from_its_own_section(handbook: list[SearchHit]) -> N
 
 
 @pytest.mark.parametrize(
-    "question", ["What does ERR-9999 mean?", "ERR-104", "How do I fix the error ERR-10422 of the station?"]
+    "question",
+    [
+        "What does ERR-9999 mean?",
+        "ERR-104",
+        "ERR-10422: the clock of the station and the clock of the gateway differ",
+    ],
 )
 def test_a_code_that_no_source_has_is_not_known(handbook: list[SearchHit], question: str) -> None:
     assert not extract_answer(question, handbook).answered

@@ -174,7 +174,7 @@ declare
     v_leg ragpg._leg;
 begin
     if v_count = 0 then
-        v_leg := row('{}', '{}', '{}', p_terms.degraded || 'keyword_empty'::text, jsonb_build_object('path', 'no searchable word'));
+        v_leg := row('{}', '{}', '{}', p_terms.degraded || 'keyword_empty'::text, jsonb_build_object('path', 'no word of the query occurs'));
         return v_leg;
     end if;
     if not p_terms.every_match then
@@ -203,7 +203,7 @@ begin
     v_leg.document_ids := coalesce(v_leg.document_ids, '{}');
     v_leg.chunk_ids := coalesce(v_leg.chunk_ids, '{}');
     v_leg.scores := coalesce(v_leg.scores, '{}');
-    v_leg.degraded := p_terms.degraded;
+    v_leg.degraded := p_terms.degraded || case when v_leg.chunk_ids = '{}' then array['keyword_empty'] else '{}' end;
     v_leg.detail := jsonb_build_object('path', v_path, 'threshold', v_threshold, 'candidates', v_candidates::text, 'fresh_chunks', v_fresh);
     return v_leg;
 end;

@@ -15,8 +15,11 @@ declare
     v_degraded text[] := '{}';
     v_terms ragpg._terms;
 begin
-    if cardinality(v_lexemes) > v_considered then
+    -- said by the query's length alone, so that it tells nothing of what hidden documents hold
+    if cardinality(v_lexemes) > v_term_limit then
         v_degraded := array['term_cap'];
+    end if;
+    if cardinality(v_lexemes) > v_considered then
         select array_agg(item.lexeme order by item.place), array_agg(item.occurrences order by item.place)
         into v_lexemes, v_counts
         from (
@@ -97,9 +100,6 @@ begin
         where ranked.place <= v_term_limit
     ) as item;
 
-    if cardinality(v_lexemes) > v_term_limit and cardinality(v_terms.lexemes) = v_term_limit and v_degraded = '{}' then
-        v_degraded := v_degraded || 'term_cap'::text;
-    end if;
     v_terms.degraded := v_degraded;
     return v_terms;
 end;

@@ -6,6 +6,8 @@ create function ragpg._write_chunks(
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_custom_plan
+-- a document's chunks are estimated as one row until the first ANALYZE, and a nested loop over thousands is quadratic
+set enable_nestloop = off
 as $$
 declare
     v_config constant regconfig := p_language::regconfig;
@@ -15,7 +17,7 @@ begin
     o_written := 0;
     o_deleted := 0;
     o_embedded := 0;
-    if p_rows is null and not p_language_changed then
+    if p_rows is null and p_language_changed is not true then
         return;
     end if;
     if p_embeddings is not null and cardinality(p_embeddings) <> coalesce(cardinality(p_rows), 0) then

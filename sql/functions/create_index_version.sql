@@ -23,7 +23,7 @@ begin
     into v_collection
     from ragpg.collection
     where collection.name = p_collection
-    for update;
+    for no key update;
     if not found then
         perform ragpg._index_version(p_collection);
     end if;

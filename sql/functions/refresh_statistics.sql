@@ -15,7 +15,7 @@ declare
     v_chunks bigint;
     v_average double precision;
 begin
-    perform 1 from ragpg.index_version where id = v_version.index_version_id for update;
+    perform 1 from ragpg.index_version where id = v_version.index_version_id for no key update;
     -- read before the snapshot below is taken: who writes later has a later written_at, who is writing now is seen in his lock
     v_horizon := ragpg._write_horizon(v_version.index_version_id) - v_margin;
     select bm25_k1, bm25_b into v_k1, v_b from ragpg.collection where id = v_version.collection_id;

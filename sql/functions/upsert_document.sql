@@ -96,7 +96,7 @@ begin
         end)
     );
     v_written := ragpg._write_chunks(
-        v_version.index_version_id, document_id, v_new.language, v_old.language is distinct from v_new.language,
+        v_version.index_version_id, document_id, v_new.language, v_old.language <> v_new.language,
         v_rows, p_embeddings, v_version.dimensions
     );
     chunks_written := v_written.o_written;
@@ -106,19 +106,13 @@ begin
         status := 'updated';
     end if;
 
-    -- indexed_at says that every chunk has its vector
-    v_indexed := v_version.dimensions is null or not exists (
-        select from ragpg.chunk
-        where
-            chunk.index_version_id = v_version.index_version_id
-            and chunk.document_id = upsert_document.document_id
-            and not exists (
-                select from ragpg.embedding
-                where
-                    embedding.index_version_id = chunk.index_version_id
-                    and embedding.document_id = chunk.document_id
-                    and embedding.chunk_id = chunk.id
-            )
+    -- indexed_at says that every chunk has its vector; no vector is there without its chunk, so their numbers tell
+    v_indexed := v_version.dimensions is null or (
+        select count(*) from ragpg.chunk
+        where chunk.index_version_id = v_version.index_version_id and chunk.document_id = upsert_document.document_id
+    ) = (
+        select count(*) from ragpg.embedding
+        where embedding.index_version_id = v_version.index_version_id and embedding.document_id = upsert_document.document_id
     );
     if status <> 'unchanged' or v_indexed is distinct from (v_old.indexed_at is not null) then
         update ragpg.document set indexed_at = case when v_indexed then v_now end where id = document_id;

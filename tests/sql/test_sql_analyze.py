@@ -32,7 +32,9 @@ def lexemes(conn: psycopg.Connection, text: str, config: str = "english") -> set
         ("Größe und Straße", {"größe", "straße"}),
     ],
 )
-def test_identifiers_are_indexed_whole_and_by_part(conn: psycopg.Connection, text: str, expected: set[str]) -> None:
+def test_identifiers_are_indexed_whole_and_by_part(
+    conn: psycopg.Connection, text: str, expected: set[str]
+) -> None:
     assert expected <= lexemes(conn, text)
 
 

@@ -23,7 +23,9 @@ def handbook(conn: psycopg.Connection) -> psycopg.Connection:
     return conn
 
 
-def hybrid(connection: psycopg.Connection, query: str | None, embedding: list[float] | None = None, **more: Any) -> list[Row]:
+def hybrid(
+    connection: psycopg.Connection, query: str | None, embedding: list[float] | None = None, **more: Any
+) -> list[Row]:
     given = {f"p_{name}": value for name, value in more.items()}
     return call(
         connection,
@@ -39,7 +41,9 @@ def test_rrf_is_the_sum_of_reciprocal_ranks(handbook: psycopg.Connection) -> Non
     rows = hybrid(handbook, "thirty days", [1, 0, 0], vector_weight=0.5, keyword_weight=2)
     assert {row["external_id"] for row in rows} == {"refund", "code", "leave", "travel"}
     for row in rows:
-        assert row["score"] == pytest.approx(rrf([row["vector_rank"], row["keyword_rank"]], [0.5, 2]), abs=1e-9)
+        assert row["score"] == pytest.approx(
+            rrf([row["vector_rank"], row["keyword_rank"]], [0.5, 2]), abs=1e-9
+        )
     by_id = {row["external_id"]: row for row in rows}
     assert (by_id["refund"]["vector_rank"], by_id["travel"]["vector_rank"]) == (1, 2)
     assert by_id["travel"]["keyword_rank"] is None
@@ -49,14 +53,15 @@ def test_rrf_is_the_sum_of_reciprocal_ranks(handbook: psycopg.Connection) -> Non
 
 def test_distances_are_cosine(handbook: psycopg.Connection) -> None:
     for row in hybrid(handbook, "thirty", [0.5, 0.2, 0.1]):
-        stored = {"refund": [1, 0, 0], "code": [0, 1, 0], "leave": [0, 0, 1], "travel": [0.9, 0.1, 0]}[row["external_id"]]
+        stored = {"refund": [1, 0, 0], "code": [0, 1, 0], "leave": [0, 0, 1], "travel": [0.9, 0.1, 0]}[
+            row["external_id"]
+        ]
         assert row["vector_distance"] == pytest.approx(cosine_distance(stored, [0.5, 0.2, 0.1]), abs=2e-3)
 
 
 def test_score_fusion_uses_both_true_scores_of_every_candidate(handbook: psycopg.Connection) -> None:
-    rows = hybrid(
-        handbook, "thirty days", [1, 0, 0], fusion="score", vector_weight=0.7, keyword_weight=0.3, candidate_k=1, k=2
-    )
+    rows = hybrid(handbook, "thirty days", [1, 0, 0], fusion="score", vector_weight=0.7, keyword_weight=0.3)
+    assert {row["keyword_rank"] for row in rows} == {1, 2, None}
     assert all(row["keyword_score"] is not None and row["vector_distance"] is not None for row in rows)
     scores, distances = ([row[name] for row in rows] for name in ("keyword_score", "vector_distance"))
     for row in rows:
@@ -78,7 +83,12 @@ def test_a_single_leg_keeps_its_own_score(handbook: psycopg.Connection) -> None:
 
 
 def test_natural_questions_match_without_every_word(handbook: psycopg.Connection) -> None:
-    rows = call(handbook, "search_keyword", p_collection="c", p_query="what on earth does the code ERR-1042 tell me please")
+    rows = call(
+        handbook,
+        "search_keyword",
+        p_collection="c",
+        p_query="what on earth does the code ERR-1042 tell me please",
+    )
     assert ids(rows)[0] == "code"
 
 
@@ -109,7 +119,13 @@ def test_filters_are_jsonpath_predicates(handbook: psycopg.Connection) -> None:
 
 def test_chunk_filters(conn: psycopg.Connection) -> None:
     create(conn)
-    upsert(conn, "d", ["alpha one", "alpha two"], [[1, 0, 0], [0, 1, 0]], chunk_metadata=[{"page": 1}, {"page": 2}])
+    upsert(
+        conn,
+        "d",
+        ["alpha one", "alpha two"],
+        [[1, 0, 0], [0, 1, 0]],
+        chunk_metadata=[{"page": 1}, {"page": 2}],
+    )
     rows = hybrid(conn, "alpha", [1, 0, 0], chunk_filter="$.page == 2")
     assert [row["content"] for row in rows] == ["alpha two"]
     assert rows[0]["metadata"]["page"] == 2
@@ -161,15 +177,25 @@ def test_a_query_that_was_embedded_before_is_looked_up(handbook: psycopg.Connect
 
 
 def test_feedback_moves_the_query_towards_its_first_hits(handbook: psycopg.Connection) -> None:
-    plain = {row["external_id"]: row["vector_distance"] for row in hybrid(handbook, "annual leave", [1, 0, 0])}
-    moved = {row["external_id"]: row["vector_distance"] for row in hybrid(handbook, "annual leave", [1, 0, 0], feedback=3)}
+    plain = {
+        row["external_id"]: row["vector_distance"] for row in hybrid(handbook, "annual leave", [1, 0, 0])
+    }
+    moved = {
+        row["external_id"]: row["vector_distance"]
+        for row in hybrid(handbook, "annual leave", [1, 0, 0], feedback=3)
+    }
     assert moved["leave"] < plain["leave"]
 
 
 def test_a_very_long_query_keeps_its_rarest_words(conn: psycopg.Connection) -> None:
     create(conn, dimensions=None)
     upsert(conn, "d", [" ".join(f"w{number}x" for number in range(200)) + " needle"])
-    rows = call(conn, "search_keyword", p_collection="c", p_query=" ".join(f"w{number}x" for number in range(10_000)) + " needle")
+    rows = call(
+        conn,
+        "search_keyword",
+        p_collection="c",
+        p_query=" ".join(f"w{number}x" for number in range(10_000)) + " needle",
+    )
     assert ids(rows) == ["d"]
     assert rows[0]["degraded"] == ["term_cap"]
 
@@ -187,7 +213,10 @@ def test_expansion_returns_exact_ranges_and_merges(conn: psycopg.Connection) -> 
         parents=[(0, middle - 2), (0, middle - 2), (middle, len(content)), (middle, len(content))],
     )
     parents = hybrid(conn, "alpha", [1, 0, 0], expand="parent")
-    assert sorted(row["content"] for row in parents) == ["alpha one\n\nalpha two", "alpha three\n\nalpha four"]
+    assert sorted(row["content"] for row in parents) == [
+        "alpha one\n\nalpha two",
+        "alpha three\n\nalpha four",
+    ]
     around = hybrid(conn, "two", [0.9, 0, 0.1], expand="neighbors:1", k=1, candidate_k=1)
     assert [row["content"] for row in around] == ["alpha one\n\nalpha two\n\nalpha three"]
     whole = hybrid(conn, "alpha", [1, 0, 0], expand="document")
@@ -246,7 +275,13 @@ def test_bad_arguments_are_refused_by_name(
 
 
 def test_explain_tells_terms_paths_and_timings(handbook: psycopg.Connection) -> None:
-    row = call(handbook, "explain_search", p_collection="c", p_query='thirty "annual leave" -card', p_embedding="[1,0,0]")
+    row = call(
+        handbook,
+        "explain_search",
+        p_collection="c",
+        p_query='thirty "annual leave" -card',
+        p_embedding="[1,0,0]",
+    )
     explained = row[0]["explain_search"]
     assert {"keyword", "vector", "terms", "timings_ms", "degraded", "principals"} <= explained.keys()
     assert {term["lexeme"]: term["document_frequency"] for term in explained["terms"]}["thirti"] == 2

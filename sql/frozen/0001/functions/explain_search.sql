@@ -33,6 +33,10 @@ begin
         v_scope, p_mode, p_query, p_embedding, greatest(p_candidate_k, p_k), p_rrf_k,
         p_vector_weight, p_keyword_weight, p_fusion, p_feedback
     );
+    if not ragpg._may_choose_principals() then
+        -- frequencies, and all that follows from them, count hidden documents too
+        v_ranking.detail := v_ranking.detail - 'terms' - 'keyword';
+    end if;
     return jsonb_strip_nulls(v_ranking.detail) || jsonb_build_object(
         'mode', p_mode,
         'index_version', v_scope.index_version_id,
@@ -47,4 +51,4 @@ $$;
 comment on function ragpg.explain_search(
     text, text, vector, integer, text[], text, jsonpath, jsonpath, integer, integer, double precision, double precision, text, integer, bigint, text
 ) is
-'What a search would do and why: the terms with document frequency and idf, the path of each leg, how many chunks the caller may see, timings, degraded. RG001, RG004 to RG009.';
+'What a search would do and why: the terms with document frequency and idf, the path of each leg, how many chunks the caller may see, timings, degraded. A reader is not told the terms: their frequencies count documents hidden from it. RG001, RG004 to RG009.';

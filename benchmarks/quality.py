@@ -173,7 +173,7 @@ def reference_bm25(connection: psycopg.Connection[Any], name: str, queries: dict
     for key, query in queries.items():
         found = cursor.execute(
             "select coalesce((" + lexemes.format("ragpg._analyze('english', %s)") + "), '{}')",
-            (query,),  # noqa: S608
+            (query,),
         ).fetchone()
         tokens = [token for token in (found[0] if found else []) if token in known]
         if not tokens:

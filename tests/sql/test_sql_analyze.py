@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import psycopg
 import pytest
-from tests.sql.helpers import call, create, ids, upsert
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from tests.sql.helpers import call, create, ids, upsert
 
 
 def lexemes(conn: psycopg.Connection, text: str, config: str = "english") -> set[str]:

@@ -240,7 +240,7 @@ def test_two_writers_of_one_document_follow_each_other(database: str) -> None:
                 with psycopg.connect(database, autocommit=True) as connection:
                     for turn in range(10):
                         upsert(connection, "d", [f"text {number} {turn}", "shared"], [[1, 0, 0], [0, 1, 0]])
-            except Exception as error:  # noqa: BLE001
+            except Exception as error:
                 errors.append(error)
 
         threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]

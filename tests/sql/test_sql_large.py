@@ -10,8 +10,8 @@ import psycopg
 import pytest
 
 from tests.sql.helpers import Row, call, create, upsert, vector
-from tests.sql.test_sql_bm25 import corpus_of, lexemes_of
 from tests.sql.reference import bm25, cosine_distance
+from tests.sql.test_sql_bm25 import corpus_of, lexemes_of
 
 if TYPE_CHECKING:
     from tests.conftest import PgServer

@@ -4,6 +4,7 @@ from typing import Any
 
 import psycopg
 import pytest
+
 from tests.sql.helpers import Row, call, create, ids, upsert, vector
 from tests.sql.reference import cosine_distance, rrf
 

@@ -104,7 +104,8 @@ def _fitted(source: Source, piece: Piece) -> Iterator[tuple[Piece, int]]:
         return
     spans = [(piece.start, piece.end)]
     while len(spans) == 1 and room > 0:
-        spans = list(windows(source.text, piece.start, piece.end, room, source.counter, words=piece.trimmed))
+        cuts = windows(source.text, piece.start, piece.end, room, source.counter, words=piece.trimmed)
+        spans = [(start, end) for start, end, _ in cuts]
         room -= 1
     if len(spans) == 1:
         middle = (piece.start + piece.end) // 2

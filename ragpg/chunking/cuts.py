@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
@@ -91,22 +92,24 @@ def windows(
     *,
     words: bool = True,
     overlap: int = 0,
-) -> Iterator[Span]:
+) -> Iterator[tuple[int, int, int]]:
     """Cut into windows of at most ``budget`` tokens, between words where there are any, else between characters.
 
-    With ``words=False`` a window ends exactly after ``budget`` tokens, or at the last whole character before. A window shares its
-    last ``overlap`` tokens with the next.
+    Yields each window's range and its tokens. With ``words=False`` a window ends exactly after ``budget`` tokens, or at the last whole
+    character before. A window shares its last ``overlap`` tokens with the next.
     """
     position = start
+    size = budget * 5
     while position < end:
-        ends = _next_token_ends(text, position, end, budget, counter)
+        ends = _next_token_ends(text, position, end, budget, counter, size)
         if len(ends) <= budget:
-            yield position, end
+            yield position, end, len(ends)
             return
-        cut = whole_character(text, max(position + ends[budget - 1], position + 1), position, end)
+        size = ends[budget - 1]
+        cut = whole_character(text, max(position + size, position + 1), position, end)
         if words:
             cut = _word_start(text, position + (cut - position) // 2, cut)
-        yield position, cut
+        yield position, cut, bisect_left(ends, cut - position) + 1
         if cut == end:
             return
         # The next window begins after the token that is the last not to be shared, or at the cut where that makes no headway.
@@ -115,9 +118,11 @@ def windows(
         position = min(shared, cut) if overlap and shared > position else cut
 
 
-def _next_token_ends(text: str, start: int, end: int, budget: int, counter: TokenCounter) -> list[int]:
+def _next_token_ends(
+    text: str, start: int, end: int, budget: int, counter: TokenCounter, expected: int
+) -> list[int]:
     # A few tokens more than the budget: those at the cut end of the slice are not those of the whole text.
-    size = budget * 5 + 64
+    size = expected + expected // 4 + 64
     while True:
         ends = counter.token_ends(text[start : min(end, start + size)])
         if start + size >= end or len(ends) > budget + 8:
@@ -147,12 +152,10 @@ def _continues(text: str, position: int) -> bool:
 
 
 def _word_start(text: str, low: int, cut: int) -> int:
-    if text[cut : cut + 1].isspace():
+    if text[cut - 1 : cut + 1].strip() != text[cut - 1 : cut + 1]:
         return cut
-    for position in range(cut, low, -1):
-        if text[position - 1].isspace():
-            return position
-    return cut
+    last_word = text[low:cut].rsplit(None, 1)[-1]
+    return cut - len(last_word) if len(last_word) < cut - low else cut
 
 
 def _cut_after(pattern: re.Pattern[str], text: str, start: int, end: int) -> list[Span]:

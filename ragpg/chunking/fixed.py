@@ -22,7 +22,7 @@ class Fixed:
         heading = source.heading()
         room = source.room(heading)
         text = source.text
-        for start, end in windows(
+        for start, end, _ in windows(
             text, 0, len(text), room, source.counter, words=False, overlap=self._overlap
         ):
             yield Piece(start, end, heading, source.outline.section_at(start), trimmed=False)

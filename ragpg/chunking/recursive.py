@@ -28,12 +28,13 @@ class Recursive:
         units = split(source, *trim(text, 0, len(text)), budget, _CUTTERS)
         before: Span | None = None
         for own_start, end in _filled(units, budget):
-            start = own_start
+            start, tokens = own_start, None
             if before and overlap:
                 start = _overlap_start(source, before, overlap)
-                if source.measure(heading, start, end) > source.max_tokens:
-                    start = own_start
-            yield Piece(start, end, heading, source.outline.section_at(own_start))
+                tokens = source.measure(heading, start, end)
+                if tokens > source.max_tokens:
+                    start, tokens = own_start, None
+            yield Piece(start, end, heading, source.outline.section_at(own_start), tokens=tokens)
             before = own_start, end
 
 
@@ -56,10 +57,13 @@ def _filled(units: list[Unit], budget: int) -> Iterator[Span]:
 def _overlap_start(source: Source, before: Span, overlap: int) -> int:
     text = source.text
     start, end = before
-    ends = source.counter.token_ends(text[start:end])
-    if len(ends) <= overlap:
+    tail = max(start, end - 8 * overlap)
+    ends = source.counter.token_ends(text[tail:end])
+    if len(ends) > overlap:
+        tail += ends[-overlap - 1]
+    elif tail == start:
         return start
-    earliest = whole_character(text, start + ends[-overlap - 1], start, end)
+    earliest = whole_character(text, tail, start, end)
     starts = [trim(text, *span) for span in sentences(text, earliest, end)][1:]
     if starts:
         return starts[0][0]

@@ -30,9 +30,11 @@ def split(
         spans = _trimmed(text, cutter(text, start, end))
         if len(spans) > 1:
             return _outermost(_cut_further(source, spans, budget, cutters[level:], kind, depth + 1), depth)
-    spans = _trimmed(text, windows(text, start, end, budget, source.counter))
-    counts = source.counter.count_many([text[first:last] for first, last in spans])
-    units = [Unit(*span, tokens, kind, depth + 1) for span, tokens in zip(spans, counts, strict=True)]
+    units: list[Unit] = []
+    for first, last, tokens in windows(text, start, end, budget, source.counter):
+        first, last = trim(text, first, last)
+        if first < last:
+            units.append(Unit(first, last, tokens, kind, depth + 1))
     return _outermost(units, depth)
 
 

@@ -98,7 +98,7 @@ def _section(source: Source, index: int) -> Iterator[Piece]:
     heading = source.heading(section.path)
     room = source.room(heading)
     start, end = trim(source.text, section.blocks[0].char_start, section.blocks[-1].char_end)
-    if end - start <= 6 * room:
+    if end - start <= 5 * room:
         tokens = source.measure(heading, start, end)
         if tokens <= source.max_tokens:
             yield Piece(start, end, heading, index, _main_kind(section.blocks), tokens)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, cached_property
 from importlib.resources import as_file, files
+from itertools import accumulate
 from typing import TYPE_CHECKING, Protocol
 
 from ragpg.errors import ChunkingError, MissingExtra
@@ -19,9 +20,11 @@ TOKENIZERS = ("cl100k_base", "local")
 _CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
 _SHORT_ENOUGH = 4096
 # Byte-pair encoding is quadratic in one unbroken run in some releases, and never needed to be: a run this long is no word.
-_LONG_RUN = re.compile(r"\S{1000}(?=\S)|\s{1000}(?=\s)")
+_LONG_RUN = re.compile(r"\S{1001,}|\s{1001,}")
+_RUN_PIECE = 1000
 # WordPiece gives up on a word of over 100 characters and counts it as one unknown token, however long it is.
-_LONG_WORD = re.compile(r"[^\s!-/:-@\[-`{-~]{100}(?=[^\s!-/:-@\[-`{-~])")
+_LONG_WORD = re.compile(r"[^\s!-/:-@\[-`{-~]{101,}")
+_WORD_PIECE = 20
 
 
 class TokenCounter(Protocol):
@@ -71,7 +74,9 @@ class Cl100kCounter:
         """Return the number of tokens in ``text``."""
         if len(text) <= _SHORT_ENOUGH:
             return len(self._encoding.encode_ordinary(text))
-        return sum(len(self._encoding.encode_ordinary(piece)) for piece in _cut_runs(text, _LONG_RUN))
+        return sum(
+            len(self._encoding.encode_ordinary(piece)) for piece in _cut_runs(text, _LONG_RUN, _RUN_PIECE)
+        )
 
     def count_many(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens in each of ``texts``."""
@@ -82,17 +87,24 @@ class Cl100kCounter:
         encoding = self._encoding
         ends: list[int] = []
         base = 0
-        for piece in _cut_runs(text, _LONG_RUN):
-            tokens = encoding.decode_tokens_bytes(encoding.encode_ordinary(piece))
-            ends += _ascii_ends(tokens, base) if piece.isascii() else _utf8_ends(tokens, base)
+        for piece in _cut_runs(text, _LONG_RUN, _RUN_PIECE):
+            tokens = list(map(self._token_bytes, encoding.encode_ordinary(piece)))
+            if piece.isascii():
+                ends += [base + end for end in accumulate(map(len, tokens))]
+            else:
+                ends += _utf8_ends(tokens, base)
             base += len(piece)
         return ends
+
+    @cached_property
+    def _token_bytes(self) -> Callable[[int], bytes]:
+        return cache(self._encoding.decode_single_token_bytes)
 
 
 class WordPieceCounter:
     """Counts in BERT's uncased WordPiece, the vocabulary of the local embedding model.
 
-    A word that WordPiece gives up on (over 100 characters) is counted in pieces of 100 characters, so that text without spaces is
+    A word that WordPiece gives up on (over 100 characters) is counted in pieces of 20 characters, so that text without spaces is
     not taken for one token.
     """
 
@@ -122,7 +134,9 @@ class WordPieceCounter:
     def count_many(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens in each of ``texts``."""
         # A space changes no count but that of the over-long word it cuts.
-        spaced = [_LONG_WORD.sub(r"\g<0> ", text) if len(text) > 100 else text for text in texts]
+        spaced = [
+            " ".join(_cut_runs(text, _LONG_WORD, _WORD_PIECE)) if len(text) > 100 else text for text in texts
+        ]
         encodings = self._tokenizer.encode_batch_fast(spaced, add_special_tokens=False)
         return [len(encoding) for encoding in encodings]
 
@@ -130,8 +144,9 @@ class WordPieceCounter:
         """Return the offset in ``text`` where each token ends."""
         ends: list[int] = []
         base = 0
-        for piece in _cut_runs(text, _LONG_WORD):
-            encoding = self._tokenizer.encode(piece, add_special_tokens=False)
+        pieces = list(_cut_runs(text, _LONG_WORD, _WORD_PIECE))
+        encodings = self._tokenizer.encode_batch(pieces, add_special_tokens=False)
+        for piece, encoding in zip(pieces, encodings, strict=True):
             ends += [base + end for _, end in encoding.offsets]
             base += len(piece)
         return ends
@@ -157,21 +172,15 @@ def token_counter(name: str) -> TokenCounter:
     raise ChunkingError(f"Unknown tokenizer {name!r}: use one of {', '.join(TOKENIZERS)}.")
 
 
-def _cut_runs(text: str, long_run: re.Pattern[str]) -> Iterator[str]:
+def _cut_runs(text: str, long_run: re.Pattern[str], length: int) -> Iterator[str]:
+    """Yield the text in order, with each long run in pieces of ``length`` characters."""
     start = 0
     for match in long_run.finditer(text):
-        yield text[start : match.end()]
-        start = match.end()
+        for cut in range(match.start() + length, match.end(), length):
+            yield text[start:cut]
+            start = cut
     if start < len(text):
         yield text[start:]
-
-
-def _ascii_ends(tokens: Sequence[bytes], base: int) -> list[int]:
-    ends: list[int] = []
-    for token in tokens:
-        base += len(token)
-        ends.append(base)
-    return ends
 
 
 def _utf8_ends(tokens: Sequence[bytes], base: int) -> list[int]:

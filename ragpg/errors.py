@@ -19,6 +19,7 @@ class RagpgError(Exception):
     by_code: ClassVar[dict[str, type[RagpgError]]] = {}
 
     def __init_subclass__(cls, code: str | None = None) -> None:
+        """Register the subclass under its SQLSTATE, if it has one."""
         super().__init_subclass__()
         cls.code = code
         if code is not None:

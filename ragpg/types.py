@@ -19,7 +19,8 @@ class Block:
     """One structural piece of a parsed document: ``content[char_start:char_end]`` is its text.
 
     Offsets count Python characters (code points) in ``ParsedDocument.content``. ``level`` is 1 to 6 for a heading, 0 otherwise.
-    ``page`` counts from 1 where the format has pages. A ``page_break`` is empty (``char_start == char_end``) and ``page`` is the page it begins.
+    ``page`` counts from 1 where the format has pages. A ``page_break`` is empty (``char_start == char_end``), and its
+    ``page`` is the one it begins.
     """
 
     kind: BlockKind
@@ -49,8 +50,9 @@ class ParsedDocument:
 class Chunk:
     """A piece of a document: ``content == document.content[char_start:char_end]``, always, exactly.
 
-    ``heading`` is the heading path joined with `` › `` (with a split table's header row under it), embedded and indexed with the content.
-    ``parent_start``/``parent_end`` is the range of the section (or other parent) that holds the chunk. ``page_start``/``page_end`` count from 1.
+    ``heading`` is the heading path joined with `` › `` (with a split table's header row under it), embedded and indexed
+    with the content. ``parent_start``/``parent_end`` is the range of the section (or other parent) that holds the chunk.
+    ``page_start``/``page_end`` count from 1.
     """
 
     ordinal: int

@@ -7,7 +7,7 @@ declare
     -- rarer lexemes are counted live: that is cheap, and keeps the table small
     v_frequent constant integer := 100;
     -- clocks of two servers may differ after a failover
-    v_margin constant interval := '1 minute';
+    v_margin constant interval := '1 second';
     v_version record := ragpg._index_version(p_collection, p_index_version);
     v_horizon timestamptz;
     v_k1 double precision;

@@ -1054,7 +1054,7 @@ declare
     v_leg ragpg._leg;
 begin
     if v_count = 0 then
-        v_leg := row('{}', '{}', '{}', p_terms.degraded || 'keyword_empty'::text, jsonb_build_object('path', 'no searchable word'));
+        v_leg := row('{}', '{}', '{}', p_terms.degraded || 'keyword_empty'::text, jsonb_build_object('path', 'no word of the query occurs'));
         return v_leg;
     end if;
     if not p_terms.every_match then
@@ -1083,7 +1083,7 @@ begin
     v_leg.document_ids := coalesce(v_leg.document_ids, '{}');
     v_leg.chunk_ids := coalesce(v_leg.chunk_ids, '{}');
     v_leg.scores := coalesce(v_leg.scores, '{}');
-    v_leg.degraded := p_terms.degraded;
+    v_leg.degraded := p_terms.degraded || case when v_leg.chunk_ids = '{}' then array['keyword_empty'] else '{}' end;
     v_leg.detail := jsonb_build_object('path', v_path, 'threshold', v_threshold, 'candidates', v_candidates::text, 'fresh_chunks', v_fresh);
     return v_leg;
 end;
@@ -1791,8 +1791,11 @@ declare
     v_degraded text[] := '{}';
     v_terms ragpg._terms;
 begin
-    if cardinality(v_lexemes) > v_considered then
+    -- said by the query's length alone, so that it tells nothing of what hidden documents hold
+    if cardinality(v_lexemes) > v_term_limit then
         v_degraded := array['term_cap'];
+    end if;
+    if cardinality(v_lexemes) > v_considered then
         select array_agg(item.lexeme order by item.place), array_agg(item.occurrences order by item.place)
         into v_lexemes, v_counts
         from (
@@ -1873,9 +1876,6 @@ begin
         where ranked.place <= v_term_limit
     ) as item;
 
-    if cardinality(v_lexemes) > v_term_limit and cardinality(v_terms.lexemes) = v_term_limit and v_degraded = '{}' then
-        v_degraded := v_degraded || 'term_cap'::text;
-    end if;
     v_terms.degraded := v_degraded;
     return v_terms;
 end;
@@ -1994,6 +1994,7 @@ CREATE FUNCTION ragpg._write_chunks(p_index_version bigint, p_document_id uuid, 
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_nestloop TO 'off'
     AS $$
 declare
     v_config constant regconfig := p_language::regconfig;
@@ -2003,7 +2004,7 @@ begin
     o_written := 0;
     o_deleted := 0;
     o_embedded := 0;
-    if p_rows is null and not p_language_changed then
+    if p_rows is null and p_language_changed is not true then
         return;
     end if;
     if p_embeddings is not null and cardinality(p_embeddings) <> coalesce(cardinality(p_rows), 0) then
@@ -2239,7 +2240,7 @@ begin
     into v_collection
     from ragpg.collection
     where collection.name = p_collection
-    for update;
+    for no key update;
     if not found then
         perform ragpg._index_version(p_collection);
     end if;
@@ -2371,6 +2372,10 @@ begin
         v_scope, p_mode, p_query, p_embedding, greatest(p_candidate_k, p_k), p_rrf_k,
         p_vector_weight, p_keyword_weight, p_fusion, p_feedback
     );
+    if not ragpg._may_choose_principals() then
+        -- frequencies, and all that follows from them, count hidden documents too
+        v_ranking.detail := v_ranking.detail - 'terms' - 'keyword';
+    end if;
     return jsonb_strip_nulls(v_ranking.detail) || jsonb_build_object(
         'mode', p_mode,
         'index_version', v_scope.index_version_id,
@@ -2382,7 +2387,7 @@ begin
 end;
 $$;
 
-COMMENT ON FUNCTION ragpg.explain_search(p_collection text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer, p_index_version bigint, p_mode text) IS 'What a search would do and why: the terms with document frequency and idf, the path of each leg, how many chunks the caller may see, timings, degraded. RG001, RG004 to RG009.';
+COMMENT ON FUNCTION ragpg.explain_search(p_collection text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer, p_index_version bigint, p_mode text) IS 'What a search would do and why: the terms with document frequency and idf, the path of each leg, how many chunks the caller may see, timings, degraded. A reader is not told the terms: their frequencies count documents hidden from it. RG001, RG004 to RG009.';
 
 CREATE FUNCTION ragpg.grant_access(p_role text, p_level text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2442,7 +2447,7 @@ declare
     -- rarer lexemes are counted live: that is cheap, and keeps the table small
     v_frequent constant integer := 100;
     -- clocks of two servers may differ after a failover
-    v_margin constant interval := '1 minute';
+    v_margin constant interval := '1 second';
     v_version record := ragpg._index_version(p_collection, p_index_version);
     v_horizon timestamptz;
     v_k1 double precision;
@@ -2450,7 +2455,7 @@ declare
     v_chunks bigint;
     v_average double precision;
 begin
-    perform 1 from ragpg.index_version where id = v_version.index_version_id for update;
+    perform 1 from ragpg.index_version where id = v_version.index_version_id for no key update;
     -- read before the snapshot below is taken: who writes later has a later written_at, who is writing now is seen in his lock
     v_horizon := ragpg._write_horizon(v_version.index_version_id) - v_margin;
     select bm25_k1, bm25_b into v_k1, v_b from ragpg.collection where id = v_version.collection_id;
@@ -2666,7 +2671,7 @@ begin
         end)
     );
     v_written := ragpg._write_chunks(
-        v_version.index_version_id, document_id, v_new.language, v_old.language is distinct from v_new.language,
+        v_version.index_version_id, document_id, v_new.language, v_old.language <> v_new.language,
         v_rows, p_embeddings, v_version.dimensions
     );
     chunks_written := v_written.o_written;
@@ -2676,19 +2681,13 @@ begin
         status := 'updated';
     end if;
 
-    -- indexed_at says that every chunk has its vector
-    v_indexed := v_version.dimensions is null or not exists (
-        select from ragpg.chunk
-        where
-            chunk.index_version_id = v_version.index_version_id
-            and chunk.document_id = upsert_document.document_id
-            and not exists (
-                select from ragpg.embedding
-                where
-                    embedding.index_version_id = chunk.index_version_id
-                    and embedding.document_id = chunk.document_id
-                    and embedding.chunk_id = chunk.id
-            )
+    -- indexed_at says that every chunk has its vector; no vector is there without its chunk, so their numbers tell
+    v_indexed := v_version.dimensions is null or (
+        select count(*) from ragpg.chunk
+        where chunk.index_version_id = v_version.index_version_id and chunk.document_id = upsert_document.document_id
+    ) = (
+        select count(*) from ragpg.embedding
+        where embedding.index_version_id = v_version.index_version_id and embedding.document_id = upsert_document.document_id
     );
     if status <> 'unchanged' or v_indexed is distinct from (v_old.indexed_at is not null) then
         update ragpg.document set indexed_at = case when v_indexed then v_now end where id = document_id;

@@ -46,14 +46,14 @@ class Source:
     """
 
     def __init__(
-        self, text: str, title: str | None, outline: Outline, counter: TokenCounter, max_tokens: int
+        self, text: str, title: str, outline: Outline, counter: TokenCounter, max_tokens: int
     ) -> None:
         self.text = text
         self.outline = outline
         self.counter = counter
         self.max_tokens = max_tokens
         self.heading_limit = max_tokens // 3
-        self._title = " ".join((title or "").split())
+        self._title = " ".join(title.split())
         self._headings: dict[tuple[str, ...], str] = {}
         self._room: dict[str, int] = {}
 
@@ -90,15 +90,18 @@ class Source:
     def _shortened(self, names: list[str]) -> str:
         heading = HEADING_SEPARATOR.join(names)
         while self.counter.count(heading) > self.heading_limit:
-            if len(names) > 1:
-                names = names[1:]
-                heading = HEADING_SEPARATOR.join((_ELLIPSIS, *names))
-                continue
-            ends = self.counter.token_ends(names[0])
-            excess = self.counter.count(heading) - self.heading_limit
-            cut = ends[min(max(excess, 1), len(ends)) - 1] if ends else len(names[0])
-            names = [names[0][cut:].lstrip()]
-            heading = _ELLIPSIS + names[0]
-            if not names[0]:
-                return ""
+            if len(names) == 1:
+                return self._end_of(names[0])
+            names = names[1:]
+            heading = HEADING_SEPARATOR.join((_ELLIPSIS, *names))
         return heading
+
+    def _end_of(self, name: str) -> str:
+        while name:
+            heading = _ELLIPSIS + name
+            excess = self.counter.count(heading) - self.heading_limit
+            if excess <= 0:
+                return heading
+            ends = self.counter.token_ends(name)
+            name = name[max(ends[min(excess, len(ends)) - 1], 1) if ends else 1 :].lstrip()
+        return ""

@@ -32,11 +32,13 @@ class Chunker:
     ----------
     spec
         The normalised chunking.
+    counter
+        Counts the tokens of what is embedded.
     """
 
     def __init__(self, spec: Mapping[str, Any], counter: TokenCounter) -> None:
         self.spec = dict(spec)
-        self._counter = counter
+        self.counter = counter
         self._strategy = _STRATEGIES[spec["strategy"]](spec)
 
     def chunk(self, document: ParsedDocument) -> list[Chunk]:
@@ -50,7 +52,8 @@ class Chunker:
         """
         text = _LONE_SURROGATE.sub("\ufffd", document.content)
         outline = Outline(document, text)
-        source = Source(text, document.title, outline, self._counter, self.spec["max_tokens"])
+        title = _LONE_SURROGATE.sub("\ufffd", document.title or "")
+        source = Source(text, title, outline, self.counter, self.spec["max_tokens"])
         pieces: list[Piece] = []
         counts: list[int] = []
         for piece in self._strategy.pieces(source):

@@ -45,7 +45,8 @@ class SectionParents:
             section = sections[section].parent
         for span in holding:
             if self._size(*span) <= self._max_tokens:
-                return trim(self._outline.text, *span)
+                first, last = trim(self._outline.text, *span)
+                return min(first, start), max(last, end)
         return self._window(ordinal, *min(holding, key=lambda span: span[1] - span[0]))
 
     def _size(self, start: int, end: int) -> int:

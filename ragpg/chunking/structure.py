@@ -136,9 +136,12 @@ def _parts(source: Source, blocks: Sequence[Block], room: int) -> Iterator[list[
             yield block
             units, before = [], None
             continue
-        new = [Unit(*span, tokens, _KINDS.get(block.kind, "text"))]
+        kind = _KINDS.get(block.kind, "text")
+        # A table or code keeps to the paragraph before it rather than to what follows.
+        depth = 1 if before and before.kind == "paragraph" and kind != "text" else 0
+        new = [Unit(*span, tokens, kind, depth)]
         if tokens > room:
-            new = split(source, *span, room, _CUTTERS[block.kind], kind=new[0].kind)
+            new = split(source, *span, room, _CUTTERS[block.kind], kind=kind, depth=depth)
         if before and _leads_in(source.text, before, block):
             units[-1:], new[0] = _with_lead_in(source, units[-1], new[0], room)
             units += new[1:] if units[-1] is new[0] else new

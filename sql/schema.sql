@@ -29,6 +29,7 @@ COMMENT ON TYPE ragpg._ranking IS 'The fused candidates of a search in rank orde
 CREATE TYPE ragpg._scope AS (
 	collection_id bigint,
 	index_version_id bigint,
+	is_active boolean,
 	dimensions integer,
 	model_key text,
 	query_prefix text,
@@ -389,6 +390,26 @@ $$;
 
 COMMENT ON FUNCTION ragpg._check_paging(p_k integer, p_candidate_k integer, p_rrf_k integer) IS 'Refuses numbers of results and candidates that make no sense. RG007.';
 
+CREATE FUNCTION ragpg._check_weights(p_vector_weight double precision, p_keyword_weight double precision) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if not coalesce(
+        p_vector_weight >= 0 and p_keyword_weight >= 0 and p_vector_weight + p_keyword_weight > 0
+        and p_vector_weight + p_keyword_weight < 'infinity',
+        false
+    ) then
+        raise exception using
+            errcode = 'RG007',
+            message = format('the weights are %s and %s', coalesce(p_vector_weight::text, 'null'), coalesce(p_keyword_weight::text, 'null')),
+            hint = 'p_vector_weight and p_keyword_weight are 0 or more, and not both 0.';
+    end if;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._check_weights(p_vector_weight double precision, p_keyword_weight double precision) IS 'Refuses weights that make no ranking. RG007.';
+
 CREATE FUNCTION ragpg._uuid8(p_digest bytea) RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
@@ -473,7 +494,7 @@ COMMENT ON COLUMN ragpg.chunk.written_at IS 'When the row was last written; newe
 CREATE FUNCTION ragpg._chunk_rows(p_index_version bigint, p_document_id uuid, p_content text, p_title text, p_chunks jsonb) RETURNS ragpg.chunk[]
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
+    AS $_$
 declare
     v_length constant integer := length(p_content);
     v_bad jsonb;
@@ -486,19 +507,34 @@ begin
     end if;
     select item.value into v_bad
     from jsonb_array_elements(p_chunks) as item
-    where
-        not coalesce(
-            (item.value ->> 'char_start')::integer between 0 and v_length - 1
-            and (item.value ->> 'char_end')::integer between (item.value ->> 'char_start')::integer + 1 and v_length,
-            false
-        )
-        or coalesce(item.value ->> 'kind', 'text') not in ('text', 'table', 'code')
+    where not coalesce(
+        jsonb_path_match(
+            jsonb_strip_nulls(item.value),
+            '$.char_start >= 0 && $.char_start < $.char_end && $.char_end <= $length'
+            ' && $.char_start.floor() == $.char_start && $.char_end.floor() == $.char_end'
+            ' && (!exists($.parent_start) && !exists($.parent_end)'
+            '   || $.parent_start >= 0 && $.parent_start <= $.char_start && $.parent_end >= $.char_end && $.parent_end <= $length)'
+            ' && (!exists($.page_start) || $.page_start >= 1) && (!exists($.page_end) || $.page_end >= 1)'
+            ' && (!exists($.token_count) || $.token_count >= 0)'
+            ' && (!exists($.kind) || $.kind == "text" || $.kind == "table" || $.kind == "code")'
+            ' && (!exists($.heading) || $.heading.type() == "string")'
+            ' && (!exists($.section_path) || $.section_path.type() == "array")'
+            ' && (!exists($.metadata) || $.metadata.type() == "object")',
+            jsonb_build_object('length', v_length),
+            true
+        ),
+        false
+    )
     limit 1;
     if found then
         raise exception using
             errcode = 'RG007',
-            message = format('a chunk is not a range of the content: %s', v_bad),
-            hint = format('0 <= char_start < char_end <= %s, kind text, table or code.', v_length);
+            message = format('a chunk of p_chunks is not usable: %s', v_bad),
+            hint = format(
+                '0 <= char_start < char_end <= %s; parent_start and parent_end around them; kind text, table or code;'
+                ' metadata an object.',
+                v_length
+            );
     end if;
     return array(
         select
@@ -512,34 +548,25 @@ begin
                 cut.place - 1,
                 cut.content,
                 coalesce(cut.value ->> 'heading', p_title),
-                array(select * from jsonb_array_elements_text(coalesce(cut.value -> 'section_path', '[]'))),
+                array(select * from jsonb_array_elements_text(coalesce(nullif(cut.value -> 'section_path', 'null'), '[]'))),
                 coalesce(cut.value ->> 'kind', 'text'),
-                (cut.value ->> 'char_start')::integer,
-                (cut.value ->> 'char_end')::integer,
-                (cut.value ->> 'parent_start')::integer,
-                (cut.value ->> 'parent_end')::integer,
-                (cut.value ->> 'page_start')::integer,
-                (cut.value ->> 'page_end')::integer,
-                (cut.value ->> 'token_count')::integer,
-                coalesce(cut.value -> 'metadata', '{}'),
+                (cut.value ->> 'char_start')::numeric::integer,
+                (cut.value ->> 'char_end')::numeric::integer,
+                (cut.value ->> 'parent_start')::numeric::integer,
+                (cut.value ->> 'parent_end')::numeric::integer,
+                (cut.value ->> 'page_start')::numeric::integer,
+                (cut.value ->> 'page_end')::numeric::integer,
+                (cut.value ->> 'token_count')::numeric::integer,
+                coalesce(nullif(cut.value -> 'metadata', 'null'), '{}'),
                 null,
                 null,
                 null
             )::ragpg.chunk
-        from (
-            select
-                item.value,
-                item.place,
-                substr(
-                    p_content, (item.value ->> 'char_start')::integer + 1,
-                    (item.value ->> 'char_end')::integer - (item.value ->> 'char_start')::integer
-                ) as content
-            from jsonb_array_elements(p_chunks) with ordinality as item (value, place)
-        ) as cut
+        from ragpg._cut(p_content, p_chunks) as cut
         order by cut.place
     );
 end;
-$$;
+$_$;
 
 COMMENT ON FUNCTION ragpg._chunk_rows(p_index_version bigint, p_document_id uuid, p_content text, p_title text, p_chunks jsonb) IS 'p_chunks as rows of ragpg.chunk, text cut from the content and ids computed; not analysed yet. RG007.';
 
@@ -666,6 +693,55 @@ END;
 
 COMMENT ON FUNCTION ragpg._current_tenant_id() IS 'The tenant of the session: setting ragpg.tenant_id, else the default tenant (the empty string).';
 
+CREATE FUNCTION ragpg._cut(p_content text, p_chunks jsonb) RETURNS TABLE(place bigint, value jsonb, content text)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_nestloop TO 'off'
+    AS $$
+declare
+    v_page constant integer := 10000;
+    v_pages constant integer := 20;
+begin
+    -- substr counts characters from the start every time: in a text of megabytes thousands of ranges are cut out of pages, and the
+    -- pages out of blocks
+    return query
+    with block as materialized (
+        select series.number, substr(p_content, series.number * v_page * v_pages + 1, v_page * v_pages) as text
+        from generate_series(0, length(p_content) / (v_page * v_pages)) as series (number)
+    ),
+
+    page as materialized (
+        select block.number * v_pages + series.number as number, substr(block.text, series.number * v_page + 1, v_page) as text
+        from block
+        cross join generate_series(0, v_pages - 1) as series (number)
+    ),
+
+    piece as (
+        select
+            item.place,
+            item.value,
+            (item.value ->> 'char_start')::numeric::integer as char_start,
+            (item.value ->> 'char_end')::numeric::integer as char_end
+        from jsonb_array_elements(p_chunks) with ordinality as item (value, place)
+    )
+
+    select
+        piece.place,
+        piece.value,
+        substr(
+            string_agg(page.text, '' order by page.number),
+            piece.char_start % v_page + 1,
+            piece.char_end - piece.char_start
+        )
+    from piece
+    cross join lateral generate_series(piece.char_start / v_page, (piece.char_end - 1) / v_page) as touched (number)
+    join page on page.number = touched.number
+    group by piece.place, piece.value, piece.char_start, piece.char_end;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._cut(p_content text, p_chunks jsonb) IS 'The text of every range of p_chunks, in any number and over a text of any length.';
+
 CREATE FUNCTION ragpg._dimensions(p_embedding public.vector) RETURNS integer
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
@@ -747,6 +823,16 @@ end;
 $$;
 
 COMMENT ON FUNCTION ragpg._drop_partitions(p_index_version bigint) IS 'Drops the two partitions of an index version.';
+
+CREATE FUNCTION ragpg._estimated_chunks(p_index_version bigint) RETURNS bigint
+    LANGUAGE sql STABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT (class.reltuples)::bigint AS reltuples
+    FROM pg_class class
+   WHERE (class.oid = (to_regclass(format('ragpg.%I'::text, ('chunk_v'::text || _estimated_chunks.p_index_version))))::oid);
+END;
+
+COMMENT ON FUNCTION ragpg._estimated_chunks(p_index_version bigint) IS 'About how many chunks an index version has, as of the last VACUUM or ANALYZE; −1 where there was none yet.';
 
 CREATE FUNCTION ragpg._expansion(p_expand text, OUT o_mode text, OUT o_neighbors integer) RETURNS record
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -984,7 +1070,7 @@ END;
 
 COMMENT ON FUNCTION ragpg._identifiers(p_text text) IS 'The identifiers of a text (error codes, versions, paths, addresses, C++, snake_case), whole and in lower case, in order.';
 
-CREATE FUNCTION ragpg._index_version(p_collection text, p_index_version bigint DEFAULT NULL::bigint, OUT collection_id bigint, OUT index_version_id bigint, OUT language text, OUT chunking jsonb, OUT embedding_provider text, OUT embedding_model text, OUT dimensions integer, OUT query_prefix text, OUT document_prefix text) RETURNS record
+CREATE FUNCTION ragpg._index_version(p_collection text, p_index_version bigint DEFAULT NULL::bigint, OUT collection_id bigint, OUT index_version_id bigint, OUT language text, OUT chunking jsonb, OUT embedding_provider text, OUT embedding_model text, OUT dimensions integer, OUT query_prefix text, OUT document_prefix text, OUT is_active boolean) RETURNS record
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -1003,6 +1089,7 @@ begin
             hint = 'Names are case-sensitive; select name from ragpg.collection lists them, ragpg.create_collection makes one.';
     end if;
     index_version_id := coalesce(p_index_version, v_active);
+    is_active := index_version_id = v_active;
     select
         version.chunking, version.embedding_provider, version.embedding_model, version.dimensions,
         version.query_prefix, version.document_prefix
@@ -1018,7 +1105,7 @@ begin
 end;
 $$;
 
-COMMENT ON FUNCTION ragpg._index_version(p_collection text, p_index_version bigint, OUT collection_id bigint, OUT index_version_id bigint, OUT language text, OUT chunking jsonb, OUT embedding_provider text, OUT embedding_model text, OUT dimensions integer, OUT query_prefix text, OUT document_prefix text) IS 'The collection and one of its index versions (the active one by default): chunking, embedding model, dimensions, prefixes. RG001, RG004.';
+COMMENT ON FUNCTION ragpg._index_version(p_collection text, p_index_version bigint, OUT collection_id bigint, OUT index_version_id bigint, OUT language text, OUT chunking jsonb, OUT embedding_provider text, OUT embedding_model text, OUT dimensions integer, OUT query_prefix text, OUT document_prefix text, OUT is_active boolean) IS 'The collection and one of its index versions (the active one by default): chunking, embedding model, dimensions, prefixes. RG001, RG004.';
 
 CREATE FUNCTION ragpg._is_same(p_left public.halfvec, p_right public.halfvec) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -1282,6 +1369,7 @@ begin
     v_version := ragpg._index_version(p_collection, p_index_version);
     v_scope.collection_id := v_version.collection_id;
     v_scope.index_version_id := v_version.index_version_id;
+    v_scope.is_active := v_version.is_active;
     v_scope.dimensions := v_version.dimensions;
     v_scope.model_key := format('%s:%s:%s', v_version.embedding_provider, v_version.embedding_model, v_version.dimensions);
     v_scope.query_prefix := v_version.query_prefix;
@@ -1353,7 +1441,7 @@ begin
     join ragpg.chunk on chunk.document_id = document.id
     where
         document.collection_id = v_version.collection_id
-        and document.indexed_at is null
+        and (not v_version.is_active or document.indexed_at is null)
         and chunk.index_version_id = v_version.index_version_id
         and v_version.dimensions is not null
         and not exists (
@@ -1548,6 +1636,7 @@ begin
     if p_feedback is null or p_feedback < 0 then
         raise exception using errcode = 'RG007', message = format('p_feedback is %s; it must be 0 or more', coalesce(p_feedback::text, 'null'));
     end if;
+    perform ragpg._check_weights(p_vector_weight, p_keyword_weight);
     v_embedding := ragpg._check_embedding(p_scope, p_embedding);
     v_query := ragpg._parse_query(ragpg._configs(p_scope.collection_id), p_query);
     v_scope.phrases := v_query.o_phrases;
@@ -1657,7 +1746,7 @@ begin
     set indexed_at = clock.now
     from (select clock_timestamp() as now) as clock
     where
-        document.id = any (p_document_ids) and document.indexed_at is null
+        v_version.is_active and document.id = any (p_document_ids) and document.indexed_at is null
         and not exists (
             select from ragpg.chunk
             where
@@ -1788,6 +1877,7 @@ declare
     v_lexemes text[] := p_lexemes;
     v_counts integer[] := p_counts;
     v_total bigint;
+    v_estimate bigint;
     v_degraded text[] := '{}';
     v_terms ragpg._terms;
 begin
@@ -1818,12 +1908,17 @@ begin
     if v_terms.chunk_count <= v_live_limit then
         v_terms.average_length := greatest(v_total::double precision / greatest(v_terms.chunk_count, 1), 1);
         v_terms.every_match := true;
-    elsif p_scope.chunk_count is not null then
+    elsif p_scope.chunk_count > v_live_limit then
+        v_estimate := ragpg._estimated_chunks(p_scope.index_version_id);
         v_terms.chunk_count := p_scope.chunk_count;
+        if v_estimate > 1.5 * p_scope.chunk_count then
+            v_terms.chunk_count := v_estimate;
+            v_degraded := v_degraded || 'stale_statistics'::text;
+        end if;
         v_terms.average_length := p_scope.average_length;
         v_terms.every_match := false;
     else
-        -- large, and never analysed: correct, but every match has to be scored
+        -- large, and not analysed since it became so: correct, but every match has to be scored
         v_degraded := v_degraded || 'stale_statistics'::text;
         v_terms.every_match := true;
         select count(*), greatest(avg(chunk.lexeme_count), 1)
@@ -1917,11 +2012,7 @@ begin
         v_leg := row('{}', '{}', '{}', array['no_query_embedding'], jsonb_build_object('path', 'no query embedding'));
         return v_leg;
     end if;
-    v_total := greatest(
-        p_scope.chunk_count,
-        (select class.reltuples::bigint from pg_class as class
-            where class.oid = to_regclass(format('ragpg.%I', 'chunk_v' || p_scope.index_version_id)))
-    );
+    v_total := greatest(p_scope.chunk_count, ragpg._estimated_chunks(p_scope.index_version_id));
     -- exact costs in proportion to what is visible, HNSW to how much it has to skip: they meet near the root of the product
     v_cap := least(greatest(10000, ceil(sqrt(400.0 * greatest(v_total, 0)))), 100000);
     v_visible := ragpg._count_visible(p_scope, v_cap + 1);
@@ -1936,7 +2027,7 @@ begin
             v_leg := ragpg._nearest_exact(p_scope, p_embedding, p_limit);
         end if;
     end if;
-    if exists (
+    if p_scope.is_active and exists (
         select from ragpg.document
         where
             document.collection_id = p_scope.collection_id and document.indexed_at is null
@@ -2131,7 +2222,7 @@ COMMENT ON FUNCTION ragpg._write_horizon(p_index_version bigint) IS 'The instant
 CREATE FUNCTION ragpg._write_lock_class(p_index_version bigint) RETURNS integer
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
- SELECT (hashint8(p_index_version) # 1380009799);
+ SELECT hashtext(('ragpg write '::text || p_index_version)) AS hashtext;
 END;
 
 COMMENT ON FUNCTION ragpg._write_lock_class(p_index_version bigint) IS 'The class of the advisory locks of those who write to an index version.';
@@ -2139,6 +2230,7 @@ COMMENT ON FUNCTION ragpg._write_lock_class(p_index_version bigint) IS 'The clas
 CREATE FUNCTION ragpg.activate_index_version(p_collection text, p_index_version bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 declare
     v_version record := ragpg._index_version(p_collection, p_index_version);
@@ -2151,6 +2243,30 @@ begin
     where collection_id = v_version.collection_id and status = 'active' and id <> p_index_version;
     update ragpg.index_version set status = 'active', activated_at = clock_timestamp()
     where collection_id = v_version.collection_id and id = p_index_version and status <> 'active';
+    -- indexed_at speaks of the active version: only documents for which that changes are written
+    update ragpg.document
+    set indexed_at = case when state.complete then state.now end
+    from (
+        select
+            target.id,
+            clock_timestamp() as now,
+            v_version.dimensions is null or not exists (
+                select from ragpg.chunk
+                where
+                    chunk.index_version_id = p_index_version
+                    and chunk.document_id = target.id
+                    and not exists (
+                        select from ragpg.embedding
+                        where
+                            embedding.index_version_id = p_index_version
+                            and embedding.document_id = chunk.document_id
+                            and embedding.chunk_id = chunk.id
+                    )
+            ) as complete
+        from ragpg.document as target
+        where target.collection_id = v_version.collection_id
+    ) as state
+    where document.id = state.id and state.complete <> (document.indexed_at is not null);
 end;
 $$;
 
@@ -2278,14 +2394,17 @@ begin
 
     v_chunks := 'chunk_v' || v_new.id;
     v_embeddings := 'embedding_v' || v_new.id;
-    execute format('create table ragpg.%I partition of ragpg.chunk for values in (%s)', v_chunks, v_new.id);
+    -- made first and attached then: `create table … partition of` would lock every search out until the transaction ends
+    execute format('create table ragpg.%I (like ragpg.chunk including all)', v_chunks);
     -- the keyword index is read on every search; its vectors stay in the row, and the text goes out of it instead
     execute format('alter table ragpg.%I set (toast_tuple_target = 4080)', v_chunks);
     execute format('alter table ragpg.%I enable row level security', v_chunks);
     execute format('create index on ragpg.%I using gin (content_tsv) with (fastupdate = off)', v_chunks);
     execute format('create index on ragpg.%I using gin (metadata jsonb_path_ops)', v_chunks);
     execute format('create index on ragpg.%I (written_at)', v_chunks);
-    execute format('create table ragpg.%I partition of ragpg.embedding for values in (%s)', v_embeddings, v_new.id);
+    execute format('alter table ragpg.chunk attach partition ragpg.%I for values in (%s)', v_chunks, v_new.id);
+    execute format('create table ragpg.%I (like ragpg.embedding including all)', v_embeddings);
+    execute format('alter table ragpg.embedding attach partition ragpg.%I for values in (%s)', v_embeddings, v_new.id);
     execute format('alter table ragpg.%I enable row level security', v_embeddings);
     if v_new.dimensions <= v_hnsw_dimensions then
         execute format(
@@ -2617,6 +2736,12 @@ begin
             message = format('document %L has no content', p_external_id),
             hint = 'Delete it with ragpg.delete_document if it is gone.';
     end if;
+    if p_embeddings is not null and p_chunks is null then
+        raise exception using
+            errcode = 'RG007',
+            message = format('document %L has embeddings and no chunks', p_external_id),
+            hint = 'p_embeddings belong to p_chunks, one a chunk.';
+    end if;
     if jsonb_typeof(p_metadata) is distinct from 'object' then
         raise exception using
             errcode = 'RG007', message = format('p_metadata of document %L is not a JSON object', p_external_id);
@@ -2681,7 +2806,7 @@ begin
         status := 'updated';
     end if;
 
-    -- indexed_at says that every chunk has its vector; no vector is there without its chunk, so their numbers tell
+    -- indexed_at says that every chunk of the active version has its vector; no vector is there without its chunk, so their numbers tell
     v_indexed := v_version.dimensions is null or (
         select count(*) from ragpg.chunk
         where chunk.index_version_id = v_version.index_version_id and chunk.document_id = upsert_document.document_id
@@ -2689,13 +2814,13 @@ begin
         select count(*) from ragpg.embedding
         where embedding.index_version_id = v_version.index_version_id and embedding.document_id = upsert_document.document_id
     );
-    if status <> 'unchanged' or v_indexed is distinct from (v_old.indexed_at is not null) then
+    if v_version.is_active and (status <> 'unchanged' or v_indexed is distinct from (v_old.indexed_at is not null)) then
         update ragpg.document set indexed_at = case when v_indexed then v_now end where id = document_id;
     end if;
 end;
 $$;
 
-COMMENT ON FUNCTION ragpg.upsert_document(p_collection text, p_external_id text, p_content text, p_title text, p_uri text, p_media_type text, p_language text, p_metadata jsonb, p_acl text[], p_tenant_id text, p_expires_at timestamp with time zone, p_chunks jsonb, p_embeddings public.vector[], p_index_version bigint, OUT document_id uuid, OUT status text, OUT chunks_written integer, OUT chunks_deleted integer, OUT embeddings_written integer) IS 'Writes a document with its chunks and vectors, in the caller''s transaction. p_chunks are ranges of p_content; without them the text is split at paragraphs and waits for its vectors. A NULL in p_embeddings keeps the vector the chunk has. The same again writes nothing. p_acl null: as it was, or the collection''s default. RG001, RG004, RG005, RG007.';
+COMMENT ON FUNCTION ragpg.upsert_document(p_collection text, p_external_id text, p_content text, p_title text, p_uri text, p_media_type text, p_language text, p_metadata jsonb, p_acl text[], p_tenant_id text, p_expires_at timestamp with time zone, p_chunks jsonb, p_embeddings public.vector[], p_index_version bigint, OUT document_id uuid, OUT status text, OUT chunks_written integer, OUT chunks_deleted integer, OUT embeddings_written integer) IS 'Writes a document with its chunks and vectors, in the caller''s transaction. p_chunks are ranges of p_content; without them the text is split between lines and waits for its vectors. A NULL in p_embeddings keeps the vector the chunk has. The same again writes nothing. p_acl null: as it was, or the collection''s default. RG001, RG004, RG005, RG007.';
 
 CREATE TABLE ragpg.alembic_version (
     version_num character varying(32) NOT NULL
@@ -3195,6 +3320,8 @@ REVOKE ALL ON FUNCTION ragpg._check_language(p_language text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._check_paging(p_k integer, p_candidate_k integer, p_rrf_k integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION ragpg._check_weights(p_vector_weight double precision, p_keyword_weight double precision) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION ragpg._uuid8(p_digest bytea) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._chunk_id(p_document_id uuid, p_content text, p_occurrence integer) FROM PUBLIC;
@@ -3213,6 +3340,8 @@ REVOKE ALL ON FUNCTION ragpg._current_principals() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._current_tenant_id() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION ragpg._cut(p_content text, p_chunks jsonb) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION ragpg._dimensions(p_embedding public.vector) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._distances(p_scope ragpg._scope, p_embedding public.halfvec, p_document_ids uuid[], p_chunk_ids uuid[]) FROM PUBLIC;
@@ -3222,6 +3351,8 @@ REVOKE ALL ON FUNCTION ragpg._document_id(p_collection text, p_tenant_id text, p
 REVOKE ALL ON FUNCTION ragpg._document_states(p_collection text, p_external_ids text[], p_tenant_id text, p_index_version bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._drop_partitions(p_index_version bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._estimated_chunks(p_index_version bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._expansion(p_expand text, OUT o_mode text, OUT o_neighbors integer) FROM PUBLIC;
 
@@ -3233,7 +3364,7 @@ REVOKE ALL ON FUNCTION ragpg._hits(p_scope ragpg._scope, p_ranking ragpg._rankin
 
 REVOKE ALL ON FUNCTION ragpg._identifiers(p_text text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION ragpg._index_version(p_collection text, p_index_version bigint, OUT collection_id bigint, OUT index_version_id bigint, OUT language text, OUT chunking jsonb, OUT embedding_provider text, OUT embedding_model text, OUT dimensions integer, OUT query_prefix text, OUT document_prefix text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ragpg._index_version(p_collection text, p_index_version bigint, OUT collection_id bigint, OUT index_version_id bigint, OUT language text, OUT chunking jsonb, OUT embedding_provider text, OUT embedding_model text, OUT dimensions integer, OUT query_prefix text, OUT document_prefix text, OUT is_active boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._is_same(p_left public.halfvec, p_right public.halfvec) FROM PUBLIC;
 

@@ -29,6 +29,7 @@ comment on type ragpg.search_hit is
 create type ragpg._scope as (
     collection_id bigint,
     index_version_id bigint,
+    is_active boolean,
     dimensions integer,
     model_key text,
     query_prefix text,

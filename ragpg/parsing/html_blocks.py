@@ -205,9 +205,13 @@ def _end(writer: _Writer, tag: str) -> None:
 
 
 def _verbatim(element: Any) -> str:
-    for line_break in element.iter("br"):
-        line_break.tail = "\n" + (line_break.tail or "")
-    return "".join(element.itertext()).removeprefix("\n")
+    parts: list[str] = []
+    for event, inner in require("lxml.etree").iterwalk(element, events=("start", "end", "comment", "pi")):
+        if event == "start":
+            parts.append("\n" if inner.tag == "br" else inner.text or "")
+        elif inner is not element:
+            parts.append(inner.tail or "")
+    return "".join(parts).removeprefix("\n")
 
 
 def _language(pre: Any) -> str | None:

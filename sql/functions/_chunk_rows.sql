@@ -16,19 +16,34 @@ begin
     end if;
     select item.value into v_bad
     from jsonb_array_elements(p_chunks) as item
-    where
-        not coalesce(
-            (item.value ->> 'char_start')::integer between 0 and v_length - 1
-            and (item.value ->> 'char_end')::integer between (item.value ->> 'char_start')::integer + 1 and v_length,
-            false
-        )
-        or coalesce(item.value ->> 'kind', 'text') not in ('text', 'table', 'code')
+    where not coalesce(
+        jsonb_path_match(
+            jsonb_strip_nulls(item.value),
+            '$.char_start >= 0 && $.char_start < $.char_end && $.char_end <= $length'
+            ' && $.char_start.floor() == $.char_start && $.char_end.floor() == $.char_end'
+            ' && (!exists($.parent_start) && !exists($.parent_end)'
+            '   || $.parent_start >= 0 && $.parent_start <= $.char_start && $.parent_end >= $.char_end && $.parent_end <= $length)'
+            ' && (!exists($.page_start) || $.page_start >= 1) && (!exists($.page_end) || $.page_end >= 1)'
+            ' && (!exists($.token_count) || $.token_count >= 0)'
+            ' && (!exists($.kind) || $.kind == "text" || $.kind == "table" || $.kind == "code")'
+            ' && (!exists($.heading) || $.heading.type() == "string")'
+            ' && (!exists($.section_path) || $.section_path.type() == "array")'
+            ' && (!exists($.metadata) || $.metadata.type() == "object")',
+            jsonb_build_object('length', v_length),
+            true
+        ),
+        false
+    )
     limit 1;
     if found then
         raise exception using
             errcode = 'RG007',
-            message = format('a chunk is not a range of the content: %s', v_bad),
-            hint = format('0 <= char_start < char_end <= %s, kind text, table or code.', v_length);
+            message = format('a chunk of p_chunks is not usable: %s', v_bad),
+            hint = format(
+                '0 <= char_start < char_end <= %s; parent_start and parent_end around them; kind text, table or code;'
+                ' metadata an object.',
+                v_length
+            );
     end if;
     return array(
         select
@@ -42,30 +57,21 @@ begin
                 cut.place - 1,
                 cut.content,
                 coalesce(cut.value ->> 'heading', p_title),
-                array(select * from jsonb_array_elements_text(coalesce(cut.value -> 'section_path', '[]'))),
+                array(select * from jsonb_array_elements_text(coalesce(nullif(cut.value -> 'section_path', 'null'), '[]'))),
                 coalesce(cut.value ->> 'kind', 'text'),
-                (cut.value ->> 'char_start')::integer,
-                (cut.value ->> 'char_end')::integer,
-                (cut.value ->> 'parent_start')::integer,
-                (cut.value ->> 'parent_end')::integer,
-                (cut.value ->> 'page_start')::integer,
-                (cut.value ->> 'page_end')::integer,
-                (cut.value ->> 'token_count')::integer,
-                coalesce(cut.value -> 'metadata', '{}'),
+                (cut.value ->> 'char_start')::numeric::integer,
+                (cut.value ->> 'char_end')::numeric::integer,
+                (cut.value ->> 'parent_start')::numeric::integer,
+                (cut.value ->> 'parent_end')::numeric::integer,
+                (cut.value ->> 'page_start')::numeric::integer,
+                (cut.value ->> 'page_end')::numeric::integer,
+                (cut.value ->> 'token_count')::numeric::integer,
+                coalesce(nullif(cut.value -> 'metadata', 'null'), '{}'),
                 null,
                 null,
                 null
             )::ragpg.chunk
-        from (
-            select
-                item.value,
-                item.place,
-                substr(
-                    p_content, (item.value ->> 'char_start')::integer + 1,
-                    (item.value ->> 'char_end')::integer - (item.value ->> 'char_start')::integer
-                ) as content
-            from jsonb_array_elements(p_chunks) with ordinality as item (value, place)
-        ) as cut
+        from ragpg._cut(p_content, p_chunks) as cut
         order by cut.place
     );
 end;
@@ -73,3 +79,54 @@ $$;
 
 comment on function ragpg._chunk_rows(bigint, uuid, text, text, jsonb) is
 'p_chunks as rows of ragpg.chunk, text cut from the content and ids computed; not analysed yet. RG007.';
+
+create function ragpg._cut(p_content text, p_chunks jsonb)
+returns table (place bigint, value jsonb, content text)
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+-- the ranges of a long text are many, and none of these estimates knows it
+set enable_nestloop = off
+as $$
+declare
+    v_page constant integer := 10000;
+    v_pages constant integer := 20;
+begin
+    -- substr counts characters from the start every time: in a text of megabytes thousands of ranges are cut out of pages, and the
+    -- pages out of blocks
+    return query
+    with block as materialized (
+        select series.number, substr(p_content, series.number * v_page * v_pages + 1, v_page * v_pages) as text
+        from generate_series(0, length(p_content) / (v_page * v_pages)) as series (number)
+    ),
+
+    page as materialized (
+        select block.number * v_pages + series.number as number, substr(block.text, series.number * v_page + 1, v_page) as text
+        from block
+        cross join generate_series(0, v_pages - 1) as series (number)
+    ),
+
+    piece as (
+        select
+            item.place,
+            item.value,
+            (item.value ->> 'char_start')::numeric::integer as char_start,
+            (item.value ->> 'char_end')::numeric::integer as char_end
+        from jsonb_array_elements(p_chunks) with ordinality as item (value, place)
+    )
+
+    select
+        piece.place,
+        piece.value,
+        substr(
+            string_agg(page.text, '' order by page.number),
+            piece.char_start % v_page + 1,
+            piece.char_end - piece.char_start
+        )
+    from piece
+    cross join lateral generate_series(piece.char_start / v_page, (piece.char_end - 1) / v_page) as touched (number)
+    join page on page.number = touched.number
+    group by piece.place, piece.value, piece.char_start, piece.char_end;
+end;
+$$;
+
+comment on function ragpg._cut(text, jsonb) is 'The text of every range of p_chunks, in any number and over a text of any length.';

@@ -12,6 +12,7 @@ begin
     v_version := ragpg._index_version(p_collection, p_index_version);
     v_scope.collection_id := v_version.collection_id;
     v_scope.index_version_id := v_version.index_version_id;
+    v_scope.is_active := v_version.is_active;
     v_scope.dimensions := v_version.dimensions;
     v_scope.model_key := format('%s:%s:%s', v_version.embedding_provider, v_version.embedding_model, v_version.dimensions);
     v_scope.query_prefix := v_version.query_prefix;

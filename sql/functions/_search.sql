@@ -67,6 +67,7 @@ begin
     if p_feedback is null or p_feedback < 0 then
         raise exception using errcode = 'RG007', message = format('p_feedback is %s; it must be 0 or more', coalesce(p_feedback::text, 'null'));
     end if;
+    perform ragpg._check_weights(p_vector_weight, p_keyword_weight);
     v_embedding := ragpg._check_embedding(p_scope, p_embedding);
     v_query := ragpg._parse_query(ragpg._configs(p_scope.collection_id), p_query);
     v_scope.phrases := v_query.o_phrases;

@@ -19,7 +19,7 @@ comment on function ragpg._announce_write(bigint) is
 create function ragpg._write_lock_class(p_index_version bigint) returns integer
 language sql immutable parallel safe
 begin atomic
-    select hashint8(p_index_version) # 1380009799;
+    select hashtext('ragpg write ' || p_index_version);
 end;
 
 comment on function ragpg._write_lock_class(bigint) is 'The class of the advisory locks of those who write to an index version.';

@@ -61,14 +61,17 @@ begin
 
     v_chunks := 'chunk_v' || v_new.id;
     v_embeddings := 'embedding_v' || v_new.id;
-    execute format('create table ragpg.%I partition of ragpg.chunk for values in (%s)', v_chunks, v_new.id);
+    -- made first and attached then: `create table … partition of` would lock every search out until the transaction ends
+    execute format('create table ragpg.%I (like ragpg.chunk including all)', v_chunks);
     -- the keyword index is read on every search; its vectors stay in the row, and the text goes out of it instead
     execute format('alter table ragpg.%I set (toast_tuple_target = 4080)', v_chunks);
     execute format('alter table ragpg.%I enable row level security', v_chunks);
     execute format('create index on ragpg.%I using gin (content_tsv) with (fastupdate = off)', v_chunks);
     execute format('create index on ragpg.%I using gin (metadata jsonb_path_ops)', v_chunks);
     execute format('create index on ragpg.%I (written_at)', v_chunks);
-    execute format('create table ragpg.%I partition of ragpg.embedding for values in (%s)', v_embeddings, v_new.id);
+    execute format('alter table ragpg.chunk attach partition ragpg.%I for values in (%s)', v_chunks, v_new.id);
+    execute format('create table ragpg.%I (like ragpg.embedding including all)', v_embeddings);
+    execute format('alter table ragpg.embedding attach partition ragpg.%I for values in (%s)', v_embeddings, v_new.id);
     execute format('alter table ragpg.%I enable row level security', v_embeddings);
     if v_new.dimensions <= v_hnsw_dimensions then
         execute format(

@@ -42,6 +42,12 @@ begin
             message = format('document %L has no content', p_external_id),
             hint = 'Delete it with ragpg.delete_document if it is gone.';
     end if;
+    if p_embeddings is not null and p_chunks is null then
+        raise exception using
+            errcode = 'RG007',
+            message = format('document %L has embeddings and no chunks', p_external_id),
+            hint = 'p_embeddings belong to p_chunks, one a chunk.';
+    end if;
     if jsonb_typeof(p_metadata) is distinct from 'object' then
         raise exception using
             errcode = 'RG007', message = format('p_metadata of document %L is not a JSON object', p_external_id);
@@ -106,7 +112,7 @@ begin
         status := 'updated';
     end if;
 
-    -- indexed_at says that every chunk has its vector; no vector is there without its chunk, so their numbers tell
+    -- indexed_at says that every chunk of the active version has its vector; no vector is there without its chunk, so their numbers tell
     v_indexed := v_version.dimensions is null or (
         select count(*) from ragpg.chunk
         where chunk.index_version_id = v_version.index_version_id and chunk.document_id = upsert_document.document_id
@@ -114,7 +120,7 @@ begin
         select count(*) from ragpg.embedding
         where embedding.index_version_id = v_version.index_version_id and embedding.document_id = upsert_document.document_id
     );
-    if status <> 'unchanged' or v_indexed is distinct from (v_old.indexed_at is not null) then
+    if v_version.is_active and (status <> 'unchanged' or v_indexed is distinct from (v_old.indexed_at is not null)) then
         update ragpg.document set indexed_at = case when v_indexed then v_now end where id = document_id;
     end if;
 end;
@@ -123,4 +129,4 @@ $$;
 comment on function ragpg.upsert_document(
     text, text, text, text, text, text, text, jsonb, text[], text, timestamptz, jsonb, vector[], bigint
 ) is
-'Writes a document with its chunks and vectors, in the caller''s transaction. p_chunks are ranges of p_content; without them the text is split at paragraphs and waits for its vectors. A NULL in p_embeddings keeps the vector the chunk has. The same again writes nothing. p_acl null: as it was, or the collection''s default. RG001, RG004, RG005, RG007.';
+'Writes a document with its chunks and vectors, in the caller''s transaction. p_chunks are ranges of p_content; without them the text is split between lines and waits for its vectors. A NULL in p_embeddings keeps the vector the chunk has. The same again writes nothing. p_acl null: as it was, or the collection''s default. RG001, RG004, RG005, RG007.';

@@ -187,3 +187,20 @@ def test_the_refresh_waits_for_no_writer(database: str) -> None:
         owner.execute("set statement_timeout = '10s'")
         call(owner, "refresh_statistics", p_collection="c")
         writer.rollback()
+
+
+def test_statistics_that_the_collection_outgrew_are_not_trusted(conn: psycopg.Connection) -> None:
+    create(conn, dimensions=None)
+    upsert(conn, "small", ["alpha beta"])
+    call(conn, "refresh_statistics", p_collection="c")
+    for number in range(21):
+        upsert(
+            conn,
+            f"d{number}",
+            [f"alpha x{piece}" if piece % 2 else f"gamma x{piece}" for piece in range(500)],
+        )
+    rows = call(conn, "search_keyword", p_collection="c", p_query="alpha x7", p_k=100)
+    assert "stale_statistics" in rows[0]["degraded"]
+    corpus = corpus_of(conn)
+    wanted = expected_scores(corpus, {"alpha": 1, "x7": 1, "x": 1, "7": 1})
+    assert rows[0]["keyword_score"] == pytest.approx(max(wanted.values()), abs=1e-6)

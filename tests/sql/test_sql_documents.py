@@ -207,6 +207,14 @@ def test_pending_chunks_get_their_vectors_later(conn: psycopg.Connection) -> Non
         ({"p_chunks": '[{"char_end": 3}]'}, "RG007"),
         ({"p_chunks": '{"char_start": 0, "char_end": 3}'}, "RG007"),
         ({"p_chunks": '[{"char_start": 0, "char_end": 3, "kind": "poem"}]'}, "RG007"),
+        ({"p_chunks": '[{"char_start": "a", "char_end": 3}]'}, "RG007"),
+        ({"p_chunks": '[{"char_start": 0.5, "char_end": 3}]'}, "RG007"),
+        ({"p_chunks": "[7, null]"}, "RG007"),
+        ({"p_chunks": '[{"char_start": 0, "char_end": 3, "parent_start": 5, "parent_end": 2}]'}, "RG007"),
+        ({"p_chunks": '[{"char_start": 0, "char_end": 3, "parent_start": 0}]'}, "RG007"),
+        ({"p_chunks": '[{"char_start": 0, "char_end": 3, "metadata": [1]}]'}, "RG007"),
+        ({"p_chunks": '[{"char_start": 0, "char_end": 3, "section_path": "x"}]'}, "RG007"),
+        ({"p_embeddings": '{"[1,2,3]"}'}, "RG007"),
         ({"p_chunks": '[{"char_start": 0, "char_end": 3}]', "p_embeddings": "{}"}, "RG007"),
         ({"p_chunks": '[{"char_start": 0, "char_end": 3}]', "p_embeddings": '{"[1,2]"}'}, "RG005"),
         ({"p_index_version": 99999}, "RG004"),
@@ -328,3 +336,71 @@ def test_collections_are_made_and_dropped_whole(conn: psycopg.Connection) -> Non
     with pytest.raises(psycopg.Error) as refused, conn.transaction():
         call(conn, "drop_collection", p_name="c")
     assert refused.value.sqlstate == "RG001"
+
+
+def test_nulls_in_a_chunk_are_defaults(conn: psycopg.Connection) -> None:
+    create(conn, dimensions=None)
+    chunk = dict.fromkeys(
+        ("heading", "kind", "parent_start", "parent_end", "page_start", "metadata", "section_path")
+    )
+    chunks = json.dumps([{**chunk, "char_start": 0, "char_end": 4, "token_count": 1.0}])
+    call(conn, "upsert_document", p_collection="c", p_external_id="d", p_content="text", p_chunks=chunks)
+    row = conn.execute(
+        "select kind, heading, section_path, metadata, token_count from ragpg.chunk"
+    ).fetchone()
+    assert row == ("text", "", [], {}, 1)
+
+
+def test_long_texts_are_cut_exactly(conn: psycopg.Connection) -> None:
+    create(conn, dimensions=None)
+    content = "".join(f"ü{number}🙂 " for number in range(90_000))
+    starts = sorted(
+        {0, 9_990, 10_000, 199_995, 200_000, 399_999, len(content) - 30}
+        | set(range(0, len(content) - 30, 997))
+    )
+    chunks = [{"char_start": start, "char_end": start + 25} for start in starts]
+    chunks.append({"char_start": 5, "char_end": len(content) - 5})
+    rows = conn.execute(
+        "select place, content from ragpg._cut(%s, %s) order by place", (content, json.dumps(chunks))
+    ).fetchall()
+    assert [text for _, text in rows] == [
+        content[chunk["char_start"] : chunk["char_end"]] for chunk in chunks
+    ]
+
+
+def test_what_is_pending_is_told_apart_by_index_version(conn: psycopg.Connection) -> None:
+    create(conn)
+    upsert(conn, "d", ["alpha"], [[1, 0, 0]])
+    old = call(conn, "_index_version", p_collection="c")[0]["index_version_id"]
+    new = call(conn, "create_index_version", p_collection="c")[0]["create_index_version"]
+    near = {"p_collection": "c", "p_embedding": "[1,0,0]"}
+    chunks = json.dumps([{"char_start": 0, "char_end": 5}])
+    building = {
+        "p_collection": "c",
+        "p_external_id": "d",
+        "p_content": "alpha",
+        "p_chunks": chunks,
+        "p_index_version": new,
+    }
+    call(conn, "upsert_document", **building)
+    assert call(conn, "search_vector", **near)[0]["degraded"] == []
+    assert [
+        row["content"] for row in call(conn, "_pending_chunks", p_collection="c", p_index_version=new)
+    ] == ["alpha"]
+    assert call(conn, "_pending_chunks", p_collection="c") == []
+    call(conn, "activate_index_version", p_collection="c", p_index_version=new)
+    assert call(conn, "collection_stats", p_collection="c")[0]["pending"] == 1
+    call(conn, "activate_index_version", p_collection="c", p_index_version=old)
+    assert call(conn, "collection_stats", p_collection="c")[0]["pending"] == 0
+
+
+def test_a_new_collection_locks_no_search_out(database: str) -> None:
+    with psycopg.connect(database) as maker, psycopg.connect(database, autocommit=True) as other:
+        create(other)
+        upsert(other, "d", ["alpha"], [[1, 0, 0]])
+        create(maker, "second")
+        other.execute("set statement_timeout = '5s'")
+        assert ids(
+            call(other, "search_hybrid", p_collection="c", p_query="alpha", p_embedding="[1,0,0]")
+        ) == ["d"]
+        maker.rollback()

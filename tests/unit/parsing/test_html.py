@@ -144,6 +144,11 @@ def test_any_text(source: str) -> None:
     check(document)
 
 
+def test_verbatim_text_with_breaks_comments_and_controls() -> None:
+    document = check(parse(b"<pre>a<br>b<!-- no -->c<b>d<br>\x1fe</b>f</pre>", name="a.html"))
+    assert document.content == "a\nbcd\n\x1fef"
+
+
 def test_wikipedia() -> None:
     document = check(parse_path(data_path("files", "html", "wiki_duck.html")))
     assert document.title == "Duck - Wikipedia"

@@ -58,6 +58,26 @@ $$;
 
 comment on function ragpg._check_paging(integer, integer, integer) is 'Refuses numbers of results and candidates that make no sense. RG007.';
 
+create function ragpg._check_weights(p_vector_weight double precision, p_keyword_weight double precision) returns void
+language plpgsql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if not coalesce(
+        p_vector_weight >= 0 and p_keyword_weight >= 0 and p_vector_weight + p_keyword_weight > 0
+        and p_vector_weight + p_keyword_weight < 'infinity',
+        false
+    ) then
+        raise exception using
+            errcode = 'RG007',
+            message = format('the weights are %s and %s', coalesce(p_vector_weight::text, 'null'), coalesce(p_keyword_weight::text, 'null')),
+            hint = 'p_vector_weight and p_keyword_weight are 0 or more, and not both 0.';
+    end if;
+end;
+$$;
+
+comment on function ragpg._check_weights(double precision, double precision) is 'Refuses weights that make no ranking. RG007.';
+
 create function ragpg._check_embedding(p_scope ragpg._scope, p_embedding vector) returns halfvec
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp

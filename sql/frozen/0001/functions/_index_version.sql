@@ -2,7 +2,7 @@ create function ragpg._index_version(
     p_collection text, p_index_version bigint default null,
     out collection_id bigint, out index_version_id bigint, out language text, out chunking jsonb,
     out embedding_provider text, out embedding_model text, out dimensions integer,
-    out query_prefix text, out document_prefix text
+    out query_prefix text, out document_prefix text, out is_active boolean
 )
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -22,6 +22,7 @@ begin
             hint = 'Names are case-sensitive; select name from ragpg.collection lists them, ragpg.create_collection makes one.';
     end if;
     index_version_id := coalesce(p_index_version, v_active);
+    is_active := index_version_id = v_active;
     select
         version.chunking, version.embedding_provider, version.embedding_model, version.dimensions,
         version.query_prefix, version.document_prefix

@@ -13,7 +13,7 @@ begin
     join ragpg.chunk on chunk.document_id = document.id
     where
         document.collection_id = v_version.collection_id
-        and document.indexed_at is null
+        and (not v_version.is_active or document.indexed_at is null)
         and chunk.index_version_id = v_version.index_version_id
         and v_version.dimensions is not null
         and not exists (
@@ -62,7 +62,7 @@ begin
     set indexed_at = clock.now
     from (select clock_timestamp() as now) as clock
     where
-        document.id = any (p_document_ids) and document.indexed_at is null
+        v_version.is_active and document.id = any (p_document_ids) and document.indexed_at is null
         and not exists (
             select from ragpg.chunk
             where

@@ -12,6 +12,7 @@ declare
     v_lexemes text[] := p_lexemes;
     v_counts integer[] := p_counts;
     v_total bigint;
+    v_estimate bigint;
     v_degraded text[] := '{}';
     v_terms ragpg._terms;
 begin
@@ -42,12 +43,17 @@ begin
     if v_terms.chunk_count <= v_live_limit then
         v_terms.average_length := greatest(v_total::double precision / greatest(v_terms.chunk_count, 1), 1);
         v_terms.every_match := true;
-    elsif p_scope.chunk_count is not null then
+    elsif p_scope.chunk_count > v_live_limit then
+        v_estimate := ragpg._estimated_chunks(p_scope.index_version_id);
         v_terms.chunk_count := p_scope.chunk_count;
+        if v_estimate > 1.5 * p_scope.chunk_count then
+            v_terms.chunk_count := v_estimate;
+            v_degraded := v_degraded || 'stale_statistics'::text;
+        end if;
         v_terms.average_length := p_scope.average_length;
         v_terms.every_match := false;
     else
-        -- large, and never analysed: correct, but every match has to be scored
+        -- large, and not analysed since it became so: correct, but every match has to be scored
         v_degraded := v_degraded || 'stale_statistics'::text;
         v_terms.every_match := true;
         select count(*), greatest(avg(chunk.lexeme_count), 1)

@@ -151,11 +151,7 @@ begin
         v_leg := row('{}', '{}', '{}', array['no_query_embedding'], jsonb_build_object('path', 'no query embedding'));
         return v_leg;
     end if;
-    v_total := greatest(
-        p_scope.chunk_count,
-        (select class.reltuples::bigint from pg_class as class
-            where class.oid = to_regclass(format('ragpg.%I', 'chunk_v' || p_scope.index_version_id)))
-    );
+    v_total := greatest(p_scope.chunk_count, ragpg._estimated_chunks(p_scope.index_version_id));
     -- exact costs in proportion to what is visible, HNSW to how much it has to skip: they meet near the root of the product
     v_cap := least(greatest(10000, ceil(sqrt(400.0 * greatest(v_total, 0)))), 100000);
     v_visible := ragpg._count_visible(p_scope, v_cap + 1);
@@ -170,7 +166,7 @@ begin
             v_leg := ragpg._nearest_exact(p_scope, p_embedding, p_limit);
         end if;
     end if;
-    if exists (
+    if p_scope.is_active and exists (
         select from ragpg.document
         where
             document.collection_id = p_scope.collection_id and document.indexed_at is null

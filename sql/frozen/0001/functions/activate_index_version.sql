@@ -1,6 +1,7 @@
 create function ragpg.activate_index_version(p_collection text, p_index_version bigint) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_custom_plan
 as $$
 declare
     v_version record := ragpg._index_version(p_collection, p_index_version);
@@ -13,6 +14,30 @@ begin
     where collection_id = v_version.collection_id and status = 'active' and id <> p_index_version;
     update ragpg.index_version set status = 'active', activated_at = clock_timestamp()
     where collection_id = v_version.collection_id and id = p_index_version and status <> 'active';
+    -- indexed_at speaks of the active version: only documents for which that changes are written
+    update ragpg.document
+    set indexed_at = case when state.complete then state.now end
+    from (
+        select
+            target.id,
+            clock_timestamp() as now,
+            v_version.dimensions is null or not exists (
+                select from ragpg.chunk
+                where
+                    chunk.index_version_id = p_index_version
+                    and chunk.document_id = target.id
+                    and not exists (
+                        select from ragpg.embedding
+                        where
+                            embedding.index_version_id = p_index_version
+                            and embedding.document_id = chunk.document_id
+                            and embedding.chunk_id = chunk.id
+                    )
+            ) as complete
+        from ragpg.document as target
+        where target.collection_id = v_version.collection_id
+    ) as state
+    where document.id = state.id and state.complete <> (document.indexed_at is not null);
 end;
 $$;
 

@@ -26,6 +26,7 @@ class IndexVersion:
     dimensions: int | None
     query_prefix: str
     document_prefix: str
+    is_active: bool = True
 
 
 @dataclass(frozen=True, slots=True)

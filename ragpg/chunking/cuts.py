@@ -22,6 +22,8 @@ _BLANK_LINES = re.compile(r"\n(?:[^\S\n]*\n)+")
 _LINE_END = re.compile(r"\n")
 _LIST_ITEM = re.compile(r"(?m)^(?P<indent>[ \t]*)(?:[-*+•‣◦]|\d{1,9}[.)])[ \t]")
 _TOP_LEVEL_LINE = re.compile(r"\n[^\S\n]*\n(?=[^\s})\]])")
+# sentencex 1.0.32 panics on one letter, such a space and a full stop ("A\u00a0."), as French and Japanese text has them.
+_WIDE_SPACE = re.compile(r"[^\S\x00-\x7f]")
 _SENTENCE_WINDOW = 4000
 _boundaries = cast(Callable[[str, str], list[Mapping[str, Any]]], get_sentence_boundaries)
 _ZERO_WIDTH_JOINER = "\u200d"
@@ -73,7 +75,8 @@ def sentences(text: str, start: int, end: int) -> list[Span]:
         stop = min(end, position + _SENTENCE_WINDOW)
         if stop < end:
             stop = _word_start(text, position + _SENTENCE_WINDOW // 2, stop)
-        found = [position + boundary["end_index"] for boundary in _boundaries("en", text[position:stop])]
+        window = _WIDE_SPACE.sub(" ", text[position:stop])
+        found = [position + boundary["end_index"] for boundary in _boundaries("en", window)]
         if stop < end and len(found) > 1:
             found.pop()
             stop = found[-1]

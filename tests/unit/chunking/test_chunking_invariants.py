@@ -26,7 +26,7 @@ ALPHABET = st.one_of(
             "שלום",
             "مرحبا",
             "\u200d",
-            "\u2028",
+            "\u2028", "\u00a0", "\u3000", "A\u00a0.",
             "<|endoftext|>",
             "The word. ",
         ]

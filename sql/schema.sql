@@ -1641,11 +1641,12 @@ begin
     v_query := ragpg._parse_query(ragpg._configs(p_scope.collection_id), p_query);
     v_scope.phrases := v_query.o_phrases;
     v_scope.exclusions := v_query.o_exclusions;
-    if v_embedding is null and p_mode <> 'vector' and not v_query.o_has_words then
+    if not v_query.o_has_words
+        and (v_embedding is null and p_mode <> 'vector' or p_query is not null and v_query.o_exclusions is null) then
         raise exception using
             errcode = 'RG008',
             message = 'the query holds no word to search for',
-            hint = 'Give some words, or an embedding.';
+            hint = 'Give some words; to search by an embedding alone, p_query is null.';
     end if;
     v_analysed := clock_timestamp();
 
@@ -1730,7 +1731,10 @@ begin
     end if;
     perform ragpg._check_dimensions(p_embeddings, v_version.dimensions, v_version.index_version_id);
     -- by id, so that two writers never wait for each other in a circle
-    perform 1 from ragpg.document where id = any (p_document_ids) order by id for update;
+    perform 1 from ragpg.document
+    where id = any (p_document_ids) and collection_id = v_version.collection_id
+    order by id
+    for update;
     insert into ragpg.embedding (index_version_id, document_id, chunk_id, embedding)
     select chunk.index_version_id, chunk.document_id, chunk.id, ragpg._to_halfvec(given.embedding)
     from unnest(p_document_ids, p_chunk_ids, p_embeddings) as given (document_id, chunk_id, embedding)
@@ -1746,7 +1750,8 @@ begin
     set indexed_at = clock.now
     from (select clock_timestamp() as now) as clock
     where
-        v_version.is_active and document.id = any (p_document_ids) and document.indexed_at is null
+        v_version.is_active and document.id = any (p_document_ids)
+        and document.collection_id = v_version.collection_id and document.indexed_at is null
         and not exists (
             select from ragpg.chunk
             where
@@ -2238,6 +2243,16 @@ begin
     if p_index_version is null then
         raise exception using errcode = 'RG007', message = 'p_index_version is null';
     end if;
+    -- dropping takes the same lock: what is looked at here is still there when it becomes active
+    perform 1 from ragpg.collection where id = v_version.collection_id for no key update;
+    v_version := ragpg._index_version(p_collection, p_index_version);
+    if exists (select from ragpg.document where collection_id = v_version.collection_id)
+        and not exists (select from ragpg.chunk where index_version_id = p_index_version) then
+        raise exception using
+            errcode = 'RG011',
+            message = format('index version %s holds no chunks, and collection %L has documents', p_index_version, p_collection),
+            hint = 'Write the documents to it first: searches would find nothing.';
+    end if;
     update ragpg.collection set active_index_version_id = p_index_version where id = v_version.collection_id;
     update ragpg.index_version set status = 'retired'
     where collection_id = v_version.collection_id and status = 'active' and id <> p_index_version;
@@ -2250,7 +2265,10 @@ begin
         select
             target.id,
             clock_timestamp() as now,
-            v_version.dimensions is null or not exists (
+            exists (
+                select from ragpg.chunk where chunk.index_version_id = p_index_version and chunk.document_id = target.id
+            )
+            and (v_version.dimensions is null or not exists (
                 select from ragpg.chunk
                 where
                     chunk.index_version_id = p_index_version
@@ -2262,7 +2280,7 @@ begin
                             and embedding.document_id = chunk.document_id
                             and embedding.chunk_id = chunk.id
                     )
-            ) as complete
+            )) as complete
         from ragpg.document as target
         where target.collection_id = v_version.collection_id
     ) as state
@@ -2270,7 +2288,7 @@ begin
 end;
 $$;
 
-COMMENT ON FUNCTION ragpg.activate_index_version(p_collection text, p_index_version bigint) IS 'Makes an index version the one that searches use, and retires the one before, which is kept: activating it again rolls back. RG001, RG004.';
+COMMENT ON FUNCTION ragpg.activate_index_version(p_collection text, p_index_version bigint) IS 'Makes an index version the one that searches use, and retires the one before, which is kept: activating it again rolls back. Documents whose text changed meanwhile have no chunks in it until they are written to it. RG001, RG004, RG007, RG011.';
 
 CREATE FUNCTION ragpg.collection_stats(p_collection text DEFAULT NULL::text) RETURNS TABLE(name text, language text, chunking jsonb, embedding_provider text, embedding_model text, dimensions integer, active_index_version bigint, documents bigint, chunks bigint, embeddings bigint, pending bigint, indexed_at timestamp with time zone, statistics_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -2460,6 +2478,7 @@ CREATE FUNCTION ragpg.drop_index_version(p_collection text, p_index_version bigi
 declare
     v_version record := ragpg._index_version(p_collection, p_index_version);
 begin
+    perform 1 from ragpg.collection where id = v_version.collection_id for no key update;
     if exists (select from ragpg.collection where active_index_version_id = v_version.index_version_id) then
         raise exception using
             errcode = 'RG011',
@@ -2786,6 +2805,11 @@ begin
         end if;
     end if;
 
+    if status = 'updated' then
+        -- what other index versions cut out of the former text must not be found there, nor after a roll-back
+        delete from ragpg.chunk
+        where chunk.document_id = upsert_document.document_id and chunk.index_version_id <> v_version.index_version_id;
+    end if;
     v_rows := ragpg._chunk_rows(
         v_version.index_version_id, document_id, p_content, coalesce(p_title, ''),
         coalesce(p_chunks, case
@@ -2820,7 +2844,7 @@ begin
 end;
 $$;
 
-COMMENT ON FUNCTION ragpg.upsert_document(p_collection text, p_external_id text, p_content text, p_title text, p_uri text, p_media_type text, p_language text, p_metadata jsonb, p_acl text[], p_tenant_id text, p_expires_at timestamp with time zone, p_chunks jsonb, p_embeddings public.vector[], p_index_version bigint, OUT document_id uuid, OUT status text, OUT chunks_written integer, OUT chunks_deleted integer, OUT embeddings_written integer) IS 'Writes a document with its chunks and vectors, in the caller''s transaction. p_chunks are ranges of p_content; without them the text is split between lines and waits for its vectors. A NULL in p_embeddings keeps the vector the chunk has. The same again writes nothing. p_acl null: as it was, or the collection''s default. RG001, RG004, RG005, RG007.';
+COMMENT ON FUNCTION ragpg.upsert_document(p_collection text, p_external_id text, p_content text, p_title text, p_uri text, p_media_type text, p_language text, p_metadata jsonb, p_acl text[], p_tenant_id text, p_expires_at timestamp with time zone, p_chunks jsonb, p_embeddings public.vector[], p_index_version bigint, OUT document_id uuid, OUT status text, OUT chunks_written integer, OUT chunks_deleted integer, OUT embeddings_written integer) IS 'Writes a document with its chunks and vectors for one index version, in the caller''s transaction; when the text changes, its chunks of the other versions go. p_chunks are ranges of p_content; without them the text is split between lines and waits for its vectors. A NULL in p_embeddings keeps the vector the chunk has. The same again writes nothing. p_acl null: as it was, or the collection''s default. RG001, RG004, RG005, RG007.';
 
 CREATE TABLE ragpg.alembic_version (
     version_num character varying(32) NOT NULL
@@ -2960,7 +2984,7 @@ COMMENT ON COLUMN ragpg.embedding_cache.input_hash IS 'SHA-256 of the UTF-8 inpu
 
 COMMENT ON COLUMN ragpg.embedding_cache.embedding IS 'The vector, in half precision.';
 
-COMMENT ON COLUMN ragpg.embedding_cache.last_used_at IS 'When it was last written or asked for.';
+COMMENT ON COLUMN ragpg.embedding_cache.last_used_at IS 'When it was last stored.';
 
 CREATE TABLE ragpg.index_version (
     id bigint NOT NULL,

@@ -432,7 +432,7 @@ def caches_and_statistics() -> None:
             TIMESTAMPTZ,
             server_default=NOW,
             nullable=False,
-            comment="When it was last written or asked for.",
+            comment="When it was last stored.",
         ),
         sa.PrimaryKeyConstraint("model_key", "input_hash", name="pk_embedding_cache"),
         schema="ragpg",

@@ -320,7 +320,7 @@ class EmbeddingCache(Base):
     input_hash: Mapped[bytes] = mapped_column(comment="SHA-256 of the UTF-8 input, prefix included.")
     embedding: Mapped[Any] = mapped_column(HALFVEC, nullable=False, comment="The vector, in half precision.")
     last_used_at: Mapped[datetime] = mapped_column(
-        server_default=_NOW, comment="When it was last written or asked for."
+        server_default=_NOW, comment="When it was last stored."
     )
 
 

@@ -46,7 +46,10 @@ begin
     end if;
     perform ragpg._check_dimensions(p_embeddings, v_version.dimensions, v_version.index_version_id);
     -- by id, so that two writers never wait for each other in a circle
-    perform 1 from ragpg.document where id = any (p_document_ids) order by id for update;
+    perform 1 from ragpg.document
+    where id = any (p_document_ids) and collection_id = v_version.collection_id
+    order by id
+    for update;
     insert into ragpg.embedding (index_version_id, document_id, chunk_id, embedding)
     select chunk.index_version_id, chunk.document_id, chunk.id, ragpg._to_halfvec(given.embedding)
     from unnest(p_document_ids, p_chunk_ids, p_embeddings) as given (document_id, chunk_id, embedding)
@@ -62,7 +65,8 @@ begin
     set indexed_at = clock.now
     from (select clock_timestamp() as now) as clock
     where
-        v_version.is_active and document.id = any (p_document_ids) and document.indexed_at is null
+        v_version.is_active and document.id = any (p_document_ids)
+        and document.collection_id = v_version.collection_id and document.indexed_at is null
         and not exists (
             select from ragpg.chunk
             where

@@ -72,11 +72,12 @@ begin
     v_query := ragpg._parse_query(ragpg._configs(p_scope.collection_id), p_query);
     v_scope.phrases := v_query.o_phrases;
     v_scope.exclusions := v_query.o_exclusions;
-    if v_embedding is null and p_mode <> 'vector' and not v_query.o_has_words then
+    if not v_query.o_has_words
+        and (v_embedding is null and p_mode <> 'vector' or p_query is not null and v_query.o_exclusions is null) then
         raise exception using
             errcode = 'RG008',
             message = 'the query holds no word to search for',
-            hint = 'Give some words, or an embedding.';
+            hint = 'Give some words; to search by an embedding alone, p_query is null.';
     end if;
     v_analysed := clock_timestamp();
 

@@ -9,6 +9,16 @@ begin
     if p_index_version is null then
         raise exception using errcode = 'RG007', message = 'p_index_version is null';
     end if;
+    -- dropping takes the same lock: what is looked at here is still there when it becomes active
+    perform 1 from ragpg.collection where id = v_version.collection_id for no key update;
+    v_version := ragpg._index_version(p_collection, p_index_version);
+    if exists (select from ragpg.document where collection_id = v_version.collection_id)
+        and not exists (select from ragpg.chunk where index_version_id = p_index_version) then
+        raise exception using
+            errcode = 'RG011',
+            message = format('index version %s holds no chunks, and collection %L has documents', p_index_version, p_collection),
+            hint = 'Write the documents to it first: searches would find nothing.';
+    end if;
     update ragpg.collection set active_index_version_id = p_index_version where id = v_version.collection_id;
     update ragpg.index_version set status = 'retired'
     where collection_id = v_version.collection_id and status = 'active' and id <> p_index_version;
@@ -21,7 +31,10 @@ begin
         select
             target.id,
             clock_timestamp() as now,
-            v_version.dimensions is null or not exists (
+            exists (
+                select from ragpg.chunk where chunk.index_version_id = p_index_version and chunk.document_id = target.id
+            )
+            and (v_version.dimensions is null or not exists (
                 select from ragpg.chunk
                 where
                     chunk.index_version_id = p_index_version
@@ -33,7 +46,7 @@ begin
                             and embedding.document_id = chunk.document_id
                             and embedding.chunk_id = chunk.id
                     )
-            ) as complete
+            )) as complete
         from ragpg.document as target
         where target.collection_id = v_version.collection_id
     ) as state
@@ -42,4 +55,4 @@ end;
 $$;
 
 comment on function ragpg.activate_index_version(text, bigint) is
-'Makes an index version the one that searches use, and retires the one before, which is kept: activating it again rolls back. RG001, RG004.';
+'Makes an index version the one that searches use, and retires the one before, which is kept: activating it again rolls back. Documents whose text changed meanwhile have no chunks in it until they are written to it. RG001, RG004, RG007, RG011.';

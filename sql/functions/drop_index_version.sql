@@ -5,6 +5,7 @@ as $$
 declare
     v_version record := ragpg._index_version(p_collection, p_index_version);
 begin
+    perform 1 from ragpg.collection where id = v_version.collection_id for no key update;
     if exists (select from ragpg.collection where active_index_version_id = v_version.index_version_id) then
         raise exception using
             errcode = 'RG011',

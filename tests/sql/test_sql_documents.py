@@ -404,3 +404,57 @@ def test_a_new_collection_locks_no_search_out(database: str) -> None:
             call(other, "search_hybrid", p_collection="c", p_query="alpha", p_embedding="[1,0,0]")
         ) == ["d"]
         maker.rollback()
+
+
+def test_removed_text_is_gone_from_every_index_version(conn: psycopg.Connection) -> None:
+    create(conn)
+    upsert(conn, "d", ["the old secret", "what stays"], [[1, 0, 0], [0, 1, 0]])
+    upsert(conn, "e", ["another document"], [[0, 0, 1]])
+    old = call(conn, "_index_version", p_collection="c")[0]["index_version_id"]
+    new = call(conn, "create_index_version", p_collection="c")[0]["create_index_version"]
+    upsert(conn, "d", ["the new text", "what stays"], [[1, 0, 0], [0, 1, 0]], index_version=new)
+    upsert(conn, "e", ["another document"], [[0, 0, 1]], index_version=new)
+    call(conn, "activate_index_version", p_collection="c", p_index_version=new)
+    call(conn, "activate_index_version", p_collection="c", p_index_version=old)
+    assert call(conn, "search_keyword", p_collection="c", p_query="secret") == []
+    assert ids(call(conn, "search_keyword", p_collection="c", p_query="another")) == ["e"]
+    near = call(conn, "search_vector", p_collection="c", p_embedding="[1,0,0]")
+    assert ids(near) == ["e"]
+    assert near[0]["degraded"] == ["stale_embeddings"], "a document waits to be written to this version"
+    state = call(conn, "_document_states", p_collection="c", p_external_ids=["d"])[0]
+    assert state["chunk_count"] == 0
+    upsert(conn, "d", ["the new text", "what stays"], [[1, 0, 0], [0, 1, 0]])
+    assert "d" in ids(call(conn, "search_keyword", p_collection="c", p_query="new text"))
+
+
+def test_an_empty_index_version_is_not_activated(conn: psycopg.Connection) -> None:
+    create(conn)
+    new = call(conn, "create_index_version", p_collection="c")[0]["create_index_version"]
+    upsert(conn, "d", ["alpha"], [[1, 0, 0]])
+    with pytest.raises(psycopg.Error) as refused, conn.transaction():
+        call(conn, "activate_index_version", p_collection="c", p_index_version=new)
+    assert refused.value.sqlstate == "RG011"
+
+
+def test_what_is_being_activated_is_not_dropped(database: str) -> None:
+    with psycopg.connect(database) as first, psycopg.connect(database) as second:
+        create(first)
+        new = call(first, "create_index_version", p_collection="c")[0]["create_index_version"]
+        first.commit()
+        call(first, "activate_index_version", p_collection="c", p_index_version=new)
+        failure: list[psycopg.Error] = []
+
+        def drop() -> None:
+            try:
+                call(second, "drop_index_version", p_collection="c", p_index_version=new)
+            except psycopg.Error as error:
+                failure.append(error)
+
+        thread = threading.Thread(target=drop)
+        thread.start()
+        waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+        while first.execute(waiting).fetchone() == (0,) and thread.is_alive():
+            pass
+        first.commit()
+        thread.join()
+        assert [error.sqlstate for error in failure] == ["RG011"]

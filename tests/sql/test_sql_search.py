@@ -188,6 +188,11 @@ def test_feedback_moves_the_query_towards_its_first_hits(handbook: psycopg.Conne
     assert moved["leave"] < plain["leave"]
 
 
+def test_an_embedding_is_enough_where_there_is_no_query(handbook: psycopg.Connection) -> None:
+    assert ids(hybrid(handbook, None, [0, 0, 1]))[0] == "leave"
+    assert "leave" not in ids(hybrid(handbook, "-annual", [0, 0, 1]))
+
+
 def test_a_very_long_query_keeps_its_rarest_words(conn: psycopg.Connection) -> None:
     create(conn, dimensions=None)
     upsert(conn, "d", [" ".join(f"w{number}x" for number in range(200)) + " needle"])
@@ -262,6 +267,9 @@ def test_expired_documents_are_hidden(handbook: psycopg.Connection) -> None:
         ("search_keyword", {"p_collection": "c", "p_query": None}, "RG008"),
         ("search_hybrid", {"p_collection": "c", "p_query": "  && || !! ()"}, "RG008"),
         ("search_keyword", {"p_collection": "c", "p_query": "-refunds"}, "RG008"),
+        ("search_hybrid", {"p_collection": "c", "p_query": "&|!", "p_embedding": "[1,0,0]"}, "RG008"),
+        ("search_hybrid", {"p_collection": "c", "p_query": "", "p_embedding": "[1,0,0]"}, "RG008"),
+        ("search_vector", {"p_collection": "c", "p_query": '""', "p_embedding": "[1,0,0]"}, "RG008"),
         ("search_vector", {"p_collection": "c", "p_embedding": None}, "RG008"),
         ("search_keyword", {"p_collection": "c", "p_query": "x", "p_filter": "$.year"}, "RG009"),
         ("search_keyword", {"p_collection": "c", "p_query": "x", "p_filter": "$.a ? (@ > 1)"}, "RG009"),

@@ -92,6 +92,11 @@ begin
         end if;
     end if;
 
+    if status = 'updated' then
+        -- what other index versions cut out of the former text must not be found there, nor after a roll-back
+        delete from ragpg.chunk
+        where chunk.document_id = upsert_document.document_id and chunk.index_version_id <> v_version.index_version_id;
+    end if;
     v_rows := ragpg._chunk_rows(
         v_version.index_version_id, document_id, p_content, coalesce(p_title, ''),
         coalesce(p_chunks, case
@@ -129,4 +134,4 @@ $$;
 comment on function ragpg.upsert_document(
     text, text, text, text, text, text, text, jsonb, text[], text, timestamptz, jsonb, vector[], bigint
 ) is
-'Writes a document with its chunks and vectors, in the caller''s transaction. p_chunks are ranges of p_content; without them the text is split between lines and waits for its vectors. A NULL in p_embeddings keeps the vector the chunk has. The same again writes nothing. p_acl null: as it was, or the collection''s default. RG001, RG004, RG005, RG007.';
+'Writes a document with its chunks and vectors for one index version, in the caller''s transaction; when the text changes, its chunks of the other versions go. p_chunks are ranges of p_content; without them the text is split between lines and waits for its vectors. A NULL in p_embeddings keeps the vector the chunk has. The same again writes nothing. p_acl null: as it was, or the collection''s default. RG001, RG004, RG005, RG007.';

@@ -13,6 +13,9 @@ from ragpg.types import Block
 
 _DELIMITER_ROW = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 
+_LEAST_ROOM = 5
+"""One character may take this many tokens, so a header row may not leave less beside it."""
+
 
 def table_pieces(source: Source, table: Block, heading: str, section: int) -> Iterator[Piece]:
     """Cut a table between rows. Parts after the first carry its header row in ``heading``, on a line of its own."""
@@ -49,4 +52,5 @@ def _under(source: Source, heading: str, header_row: str) -> str:
     ends = source.counter.token_ends(header_row)
     if len(ends) > source.heading_limit:
         header_row = header_row[: ends[source.heading_limit - 2]].rstrip() + "…"
-    return f"{heading}\n{header_row}" if heading else header_row
+    repeated = f"{heading}\n{header_row}" if heading else header_row
+    return repeated if source.room(repeated) >= max(_LEAST_ROOM, source.max_tokens // 4) else heading

@@ -128,8 +128,10 @@ def conn(shared_database: str) -> Iterator[psycopg.Connection]:
 
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
-    """The folder with public data sets; tests that need it are skipped where there is none."""
+    """The folder with public data sets: ``RAGPG_TEST_DATA``, or ``shared/data`` beside the project; optional."""
     folder = Path(os.environ.get("RAGPG_TEST_DATA", Path(__file__).parents[2] / "shared" / "data"))
     if not folder.is_dir():
-        pytest.skip(f"no data sets in {folder}: set RAGPG_TEST_DATA")
+        pytest.skip(
+            "no data sets: set RAGPG_TEST_DATA, or put them into a folder shared/data beside the project"
+        )
     return folder

@@ -53,7 +53,7 @@ def print_answer(answer: Answer) -> None:
         typer.echo()
     for citation in answer.citations:
         typer.echo(f"[{citation.number}] {place(citation)}")
-    if not answer.extractive:
-        # An extractive answer says so itself.
+    # An extractive answer says so itself; an "I don't know" for want of any source was written by nobody.
+    if answer.model is not None:
         note(f"(written by {answer.model})")
     note_degraded(answer.degraded)

@@ -41,21 +41,21 @@ class RootGroup(TyperGroup):
             sys.stdout.flush()
         except (typer.Exit, typer.Abort):
             raise
-        except KeyboardInterrupt:
-            _say("interrupted")
+        except KeyboardInterrupt as interrupt:
+            _say(_with_notes(interrupt, "interrupted"))
             raise typer.Exit(EXIT_INTERRUPTED) from None
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(EXIT_BROKEN_PIPE) from None
         except RagpgError as error:
             _show_traceback()
-            _say(f"error: {error}")
+            _say(f"error: {_with_notes(error)}")
             raise typer.Exit(EXIT_ERROR) from error
         except Exception as error:
             if _is_usage_error(error):
                 raise
             _show_traceback()
-            _say(f"unexpected error: {type(error).__name__}: {error}")
+            _say(f"unexpected error: {type(error).__name__}: {_with_notes(error)}")
             if not debugging():
                 _say("run the same command as `ragpg --debug …` for the traceback")
             raise typer.Exit(EXIT_ERROR) from error
@@ -76,6 +76,11 @@ def debugging() -> bool:
 def _is_usage_error(error: Exception) -> bool:
     # typer has its own copy of click in newer versions and imports click in older ones; both mark their errors so.
     return hasattr(error, "exit_code")
+
+
+def _with_notes(error: BaseException, message: str | None = None) -> str:
+    notes: list[str] = getattr(error, "__notes__", [])
+    return "; ".join([str(error) if message is None else message, *notes])
 
 
 def _show_traceback() -> None:

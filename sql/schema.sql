@@ -89,6 +89,14 @@ CREATE TYPE ragpg.search_hit AS (
 
 COMMENT ON TYPE ragpg.search_hit IS 'One search result. Ranks count from 1; a higher score and a lower distance are better; degraded says why the answer is less than it could be, empty when nothing was given up.';
 
+CREATE FUNCTION ragpg._activation_lock(p_collection text) RETURNS bigint
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT hashtextextended(('ragpg activate '::text || p_collection), (0)::bigint) AS hashtextextended;
+END;
+
+COMMENT ON FUNCTION ragpg._activation_lock(p_collection text) IS 'The advisory lock between those who write to a collection (shared) and who activates another of its index versions (alone).';
+
 CREATE FUNCTION ragpg._analyze(p_config regconfig, p_text text) RETURNS tsvector
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -200,8 +208,23 @@ CREATE FUNCTION ragpg._cache_embeddings(p_model_key text, p_input_hashes bytea[]
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
-    AS $$
+    AS $_$
+declare
+    v_dimensions constant integer := (regexp_match(p_model_key, ':([0-9]{1,5})(:query)?$'))[1]::integer;
 begin
+    if p_model_key !~ ':query$' and not has_function_privilege(ragpg._caller(), 'ragpg._external_ids(text, text, text)', 'execute') then
+        raise exception using
+            errcode = 'RG006', message = format('role %I may cache the vectors of queries only', ragpg._caller());
+    end if;
+    if exists (
+        select from unnest(p_embeddings) as given (embedding)
+        where ragpg._dimensions(given.embedding) is distinct from v_dimensions
+    ) then
+        raise exception using
+            errcode = 'RG005',
+            message = format('a vector is not one of model key %L', p_model_key),
+            hint = 'The key is provider:model:dimensions, with :query behind it for queries.';
+    end if;
     insert into ragpg.embedding_cache (model_key, input_hash, embedding, last_used_at)
     select p_model_key, given.input_hash, ragpg._to_halfvec(given.embedding), clock_timestamp()
     from unnest(p_input_hashes, p_embeddings) as given (input_hash, embedding)
@@ -209,9 +232,9 @@ begin
     order by given.input_hash
     on conflict (model_key, input_hash) do nothing;
 end;
-$$;
+$_$;
 
-COMMENT ON FUNCTION ragpg._cache_embeddings(p_model_key text, p_input_hashes bytea[], p_embeddings public.vector[]) IS 'Remembers the vectors of inputs for _cached_embeddings.';
+COMMENT ON FUNCTION ragpg._cache_embeddings(p_model_key text, p_input_hashes bytea[], p_embeddings public.vector[]) IS 'Remembers the vectors of inputs for _cached_embeddings. The key is provider:model:dimensions, and :query behind it for queries; documents only for a writer. RG005, RG006.';
 
 CREATE FUNCTION ragpg._cached_embeddings(p_model_key text, p_input_hashes bytea[]) RETURNS TABLE(input_hash bytea, embedding public.vector)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -226,7 +249,7 @@ begin
 end;
 $$;
 
-COMMENT ON FUNCTION ragpg._cached_embeddings(p_model_key text, p_input_hashes bytea[]) IS 'Vectors that a model (provider:model:dimensions) gave for inputs, looked up by the SHA-256 of the exact input.';
+COMMENT ON FUNCTION ragpg._cached_embeddings(p_model_key text, p_input_hashes bytea[]) IS 'Vectors that a model (provider:model:dimensions, with :query behind it for queries) gave for inputs, looked up by the SHA-256 of the exact input.';
 
 CREATE FUNCTION ragpg._cached_query(p_scope ragpg._scope, p_query text) RETURNS public.halfvec
     LANGUAGE plpgsql STABLE
@@ -236,7 +259,8 @@ begin
     return (
         select cache.embedding from ragpg.embedding_cache as cache
         where
-            cache.model_key = p_scope.model_key
+            -- under a key of its own: what a document was embedded from can't be guessed at here
+            cache.model_key = p_scope.model_key || ':query'
             and cache.input_hash = sha256(convert_to(p_scope.query_prefix || p_query, 'UTF8'))
     );
 end;
@@ -341,7 +365,7 @@ begin
             ),
             hint = 'Embed with the model the collection remembers: select * from ragpg.index_version.';
     end if;
-    if ragpg._is_zero(p_embedding) then
+    if ragpg._is_zero(ragpg._to_halfvec(p_embedding)) then
         raise exception using errcode = 'RG007', message = 'p_embedding is a vector of zeros, which has no direction';
     end if;
     return ragpg._to_halfvec(p_embedding);
@@ -349,26 +373,6 @@ end;
 $$;
 
 COMMENT ON FUNCTION ragpg._check_embedding(p_scope ragpg._scope, p_embedding public.vector) IS 'The query vector in half precision, after a check of its length. RG005, RG007.';
-
-CREATE FUNCTION ragpg._check_language(p_language text) RETURNS void
-    LANGUAGE plpgsql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-begin
-    perform p_language::regconfig;
-    if p_language is null then
-        raise exception using errcode = 'RG007', message = 'the language is null';
-    end if;
-exception
-    when undefined_object or invalid_schema_name or invalid_name or syntax_error then
-        raise exception using
-            errcode = 'RG007',
-            message = format('there is no text-search configuration %L', p_language),
-            hint = 'select cfgname from pg_ts_config lists them; ''simple'' suits any language.';
-end;
-$$;
-
-COMMENT ON FUNCTION ragpg._check_language(p_language text) IS 'Refuses a name that is no text-search configuration. RG007.';
 
 CREATE FUNCTION ragpg._check_paging(p_k integer, p_candidate_k integer, p_rrf_k integer) RETURNS void
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -382,8 +386,8 @@ begin
         raise exception using
             errcode = 'RG007', message = format('p_candidate_k is %s; it must be from 1 to 1000', coalesce(p_candidate_k::text, 'null'));
     end if;
-    if p_rrf_k is null or p_rrf_k < 0 then
-        raise exception using errcode = 'RG007', message = format('p_rrf_k is %s; it must be 0 or more', coalesce(p_rrf_k::text, 'null'));
+    if p_rrf_k is null or p_rrf_k not between 0 and 1000000 then
+        raise exception using errcode = 'RG007', message = format('p_rrf_k is %s; it must be from 0 to 1000000', coalesce(p_rrf_k::text, 'null'));
     end if;
 end;
 $$;
@@ -397,13 +401,13 @@ CREATE FUNCTION ragpg._check_weights(p_vector_weight double precision, p_keyword
 begin
     if not coalesce(
         p_vector_weight >= 0 and p_keyword_weight >= 0 and p_vector_weight + p_keyword_weight > 0
-        and p_vector_weight + p_keyword_weight < 'infinity',
+        and p_vector_weight <= 1000000 and p_keyword_weight <= 1000000,
         false
     ) then
         raise exception using
             errcode = 'RG007',
             message = format('the weights are %s and %s', coalesce(p_vector_weight::text, 'null'), coalesce(p_keyword_weight::text, 'null')),
-            hint = 'p_vector_weight and p_keyword_weight are 0 or more, and not both 0.';
+            hint = 'p_vector_weight and p_keyword_weight are from 0 to 1000000, and not both 0.';
     end if;
 end;
 $$;
@@ -494,7 +498,7 @@ COMMENT ON COLUMN ragpg.chunk.written_at IS 'When the row was last written; newe
 CREATE FUNCTION ragpg._chunk_rows(p_index_version bigint, p_document_id uuid, p_content text, p_title text, p_chunks jsonb) RETURNS ragpg.chunk[]
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $_$
+    AS $$
 declare
     v_length constant integer := length(p_content);
     v_bad jsonb;
@@ -507,24 +511,7 @@ begin
     end if;
     select item.value into v_bad
     from jsonb_array_elements(p_chunks) as item
-    where not coalesce(
-        jsonb_path_match(
-            jsonb_strip_nulls(item.value),
-            '$.char_start >= 0 && $.char_start < $.char_end && $.char_end <= $length'
-            ' && $.char_start.floor() == $.char_start && $.char_end.floor() == $.char_end'
-            ' && (!exists($.parent_start) && !exists($.parent_end)'
-            '   || $.parent_start >= 0 && $.parent_start <= $.char_start && $.parent_end >= $.char_end && $.parent_end <= $length)'
-            ' && (!exists($.page_start) || $.page_start >= 1) && (!exists($.page_end) || $.page_end >= 1)'
-            ' && (!exists($.token_count) || $.token_count >= 0)'
-            ' && (!exists($.kind) || $.kind == "text" || $.kind == "table" || $.kind == "code")'
-            ' && (!exists($.heading) || $.heading.type() == "string")'
-            ' && (!exists($.section_path) || $.section_path.type() == "array")'
-            ' && (!exists($.metadata) || $.metadata.type() == "object")',
-            jsonb_build_object('length', v_length),
-            true
-        ),
-        false
-    )
+    where not ragpg._is_chunk(item.value, v_length)
     limit 1;
     if found then
         raise exception using
@@ -566,7 +553,7 @@ begin
         order by cut.place
     );
 end;
-$_$;
+$$;
 
 COMMENT ON FUNCTION ragpg._chunk_rows(p_index_version bigint, p_document_id uuid, p_content text, p_title text, p_chunks jsonb) IS 'p_chunks as rows of ragpg.chunk, text cut from the content and ids computed; not analysed yet. RG007.';
 
@@ -598,6 +585,18 @@ end;
 $$;
 
 COMMENT ON FUNCTION ragpg._chunk_states(p_collection text, p_document_id uuid, p_index_version bigint) IS 'The stored chunks of a document: a chunk with the same id and heading needs no new vector. RG001, RG004.';
+
+CREATE FUNCTION ragpg._config_name(p_name name, p_schema name) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT
+         CASE p_schema
+             WHEN 'pg_catalog'::name THEN quote_ident((p_name)::text)
+             ELSE ((quote_ident((p_schema)::text) || '.'::text) || quote_ident((p_name)::text))
+         END AS "case";
+END;
+
+COMMENT ON FUNCTION ragpg._config_name(p_name name, p_schema name) IS 'How a text-search configuration is written in document.language.';
 
 CREATE FUNCTION ragpg._configs(p_collection_id bigint) RETURNS text[]
     LANGUAGE plpgsql STABLE
@@ -676,8 +675,11 @@ CREATE FUNCTION ragpg._current_principals() RETURNS text[]
  SELECT ARRAY( SELECT DISTINCT principal.name
             FROM unnest((
                  CASE
-                     WHEN (TRIM(BOTH FROM setting.value) ~~ '{%}'::text) THEN (setting.value)::text[]
-                     ELSE regexp_split_to_array(TRIM(BOTH FROM setting.value), '\s*,\s*'::text)
+                     WHEN (btrim(setting.value, ' 	
+'::text) ~~ '{%}'::text) THEN (btrim(setting.value, ' 	
+'::text))::text[]
+                     ELSE regexp_split_to_array(btrim(setting.value, ' 	
+'::text), '\s*,\s*'::text)
                  END || ARRAY['public'::text])) principal(name)
            WHERE (principal.name <> ALL (ARRAY[''::text, '*'::text]))) AS "array"
     FROM ( SELECT COALESCE(current_setting('ragpg.principals'::text, true), ''::text) AS value) setting;
@@ -1025,36 +1027,42 @@ begin
             ranged.document_id,
             case when v_expand.o_mode = 'none' then ranged.place else ranged.char_start end,
             ranged.place
+    ),
+
+    -- the page is cut before any text is: a long document is only opened for what is returned
+    page as (
+        select merged.* from merged
+        order by merged.place
+        limit p_k
     )
 
     select
-        merged.chunk_id,
-        merged.document_id,
+        page.chunk_id,
+        page.document_id,
         document.external_id,
         document.title,
         document.uri,
         case v_expand.o_mode
-            when 'none' then merged.chunk_content
+            when 'none' then page.chunk_content
             when 'document' then document.content
-            else substr(document.content, merged.char_start + 1, merged.char_end - merged.char_start)
+            else substr(document.content, page.char_start + 1, page.char_end - page.char_start)
         end,
-        merged.heading,
-        merged.section_path,
-        merged.page_start,
-        merged.page_end,
-        merged.char_start,
-        case v_expand.o_mode when 'document' then length(document.content) else merged.char_end end,
-        document.metadata || merged.chunk_metadata,
-        merged.score,
-        merged.vector_rank,
-        merged.vector_distance,
-        merged.keyword_rank,
-        merged.keyword_score,
+        page.heading,
+        page.section_path,
+        page.page_start,
+        page.page_end,
+        page.char_start,
+        case v_expand.o_mode when 'document' then length(document.content) else page.char_end end,
+        document.metadata || page.chunk_metadata,
+        page.score,
+        page.vector_rank,
+        page.vector_distance,
+        page.keyword_rank,
+        page.keyword_score,
         p_ranking.degraded
-    from merged
-    join ragpg.document on document.id = merged.document_id
-    order by merged.place
-    limit p_k;
+    from page
+    join ragpg.document on document.id = page.document_id
+    order by page.place;
 end;
 $$;
 
@@ -1107,6 +1115,48 @@ $$;
 
 COMMENT ON FUNCTION ragpg._index_version(p_collection text, p_index_version bigint, OUT collection_id bigint, OUT index_version_id bigint, OUT language text, OUT chunking jsonb, OUT embedding_provider text, OUT embedding_model text, OUT dimensions integer, OUT query_prefix text, OUT document_prefix text, OUT is_active boolean) IS 'The collection and one of its index versions (the active one by default): chunking, embedding model, dimensions, prefixes. RG001, RG004.';
 
+CREATE FUNCTION ragpg._is_chunk(p_chunk jsonb, p_length integer) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+    v_key text;
+    v_given constant jsonb := case when jsonb_typeof(p_chunk) = 'object' then p_chunk end;
+begin
+    if v_given is null then
+        return false;
+    end if;
+    foreach v_key in array array['char_start', 'char_end', 'parent_start', 'parent_end', 'page_start', 'page_end', 'token_count'] loop
+        continue when coalesce(v_given -> v_key, 'null') = 'null';
+        if jsonb_typeof(v_given -> v_key) <> 'number'
+            or (v_given ->> v_key)::numeric not between 0 and 2147483647
+            or (v_given ->> v_key)::numeric <> trunc((v_given ->> v_key)::numeric) then
+            return false;
+        end if;
+    end loop;
+    return coalesce(
+        (v_given ->> 'char_start')::numeric < (v_given ->> 'char_end')::numeric
+        and (v_given ->> 'char_end')::numeric <= p_length
+        and num_nulls(v_given ->> 'parent_start', v_given ->> 'parent_end') <> 1
+        and coalesce((v_given ->> 'parent_start')::numeric, 0) <= (v_given ->> 'char_start')::numeric
+        and coalesce((v_given ->> 'parent_end')::numeric, p_length) between (v_given ->> 'char_end')::numeric and p_length
+        and coalesce((v_given ->> 'page_start')::numeric, 1) >= 1
+        and coalesce((v_given ->> 'page_end')::numeric >= (v_given ->> 'page_start')::numeric, true)
+        and jsonb_typeof(coalesce(v_given -> 'heading', 'null')) in ('string', 'null')
+        and coalesce(v_given -> 'kind', 'null') in ('null', '"text"', '"table"', '"code"')
+        and jsonb_typeof(coalesce(v_given -> 'metadata', 'null')) in ('object', 'null')
+        and (
+            coalesce(v_given -> 'section_path', 'null') = 'null'
+            or jsonb_typeof(v_given -> 'section_path') = 'array'
+            and not jsonb_path_exists(v_given -> 'section_path', 'strict $[*] ? (@.type() != "string")')
+        ),
+        false
+    );
+end;
+$_$;
+
+COMMENT ON FUNCTION ragpg._is_chunk(p_chunk jsonb, p_length integer) IS 'True where an element of p_chunks is a range of a text of p_length characters, with attributes of the right kind.';
+
 CREATE FUNCTION ragpg._is_same(p_left public.halfvec, p_right public.halfvec) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
@@ -1115,13 +1165,13 @@ END;
 
 COMMENT ON FUNCTION ragpg._is_same(p_left public.halfvec, p_right public.halfvec) IS 'True where both vectors are equal in every dimension.';
 
-CREATE FUNCTION ragpg._is_zero(p_embedding public.vector) RETURNS boolean
+CREATE FUNCTION ragpg._is_zero(p_embedding public.halfvec) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
- SELECT (public.vector_norm(p_embedding) = (0)::double precision);
+ SELECT (public.l2_norm(p_embedding) = (0)::double precision);
 END;
 
-COMMENT ON FUNCTION ragpg._is_zero(p_embedding public.vector) IS 'True for a vector of zeros, which has no direction and so no cosine.';
+COMMENT ON FUNCTION ragpg._is_zero(p_embedding public.halfvec) IS 'True for a vector of zeros, which has no direction and so no cosine.';
 
 CREATE FUNCTION ragpg._keyword_leg(p_scope ragpg._scope, p_terms ragpg._terms, p_limit integer) RETURNS ragpg._leg
     LANGUAGE plpgsql STABLE
@@ -1166,7 +1216,9 @@ begin
             v_path := 'boolean threshold';
         end if;
     end if;
-    v_leg := ragpg._best_matches(p_scope, p_terms, v_candidates, v_fresh and v_candidates is distinct from v_all, p_limit);
+    if v_fresh or v_used = v_count or v_used = 0 or v_candidates <> ragpg._any_of(p_terms.lexemes[1:v_used]) then
+        v_leg := ragpg._best_matches(p_scope, p_terms, v_candidates, v_fresh and v_candidates <> v_all, p_limit);
+    end if;
     v_leg.document_ids := coalesce(v_leg.document_ids, '{}');
     v_leg.chunk_ids := coalesce(v_leg.chunk_ids, '{}');
     v_leg.scores := coalesce(v_leg.scores, '{}');
@@ -1208,6 +1260,37 @@ end;
 $_$;
 
 COMMENT ON FUNCTION ragpg._keyword_scores(p_scope ragpg._scope, p_terms ragpg._terms, p_document_ids uuid[], p_chunk_ids uuid[]) IS 'The BM25 scores of the given chunks, in their order; 0 for one that holds no term.';
+
+CREATE FUNCTION ragpg._language(p_language text) RETURNS text
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_config regconfig;
+    v_name text;
+begin
+    begin
+        v_config := p_language::regconfig;
+    exception
+        when others then
+            v_config := null;
+    end;
+    -- the full name: it means the same in every session and after a restore, unlike a number or what lies in a temporary schema
+    select ragpg._config_name(config.cfgname, namespace.nspname) into v_name
+    from pg_ts_config as config
+    join pg_namespace as namespace on namespace.oid = config.cfgnamespace
+    where config.oid = v_config and not starts_with(namespace.nspname, 'pg_temp');
+    if v_name is null then
+        raise exception using
+            errcode = 'RG007',
+            message = format('there is no text-search configuration %L', p_language),
+            hint = 'select cfgname from pg_ts_config lists them; ''simple'' suits any language.';
+    end if;
+    return v_name;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._language(p_language text) IS 'The full name of a text-search configuration. RG007 where there is none.';
 
 CREATE FUNCTION ragpg._lexeme_count(p_tsv tsvector) RETURNS integer
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -1386,6 +1469,12 @@ begin
     v_scope.principals := ragpg._principals(p_principals);
     v_scope.every_document := '*' = any (v_scope.principals);
     v_scope.tenant_id := coalesce(p_tenant_id, ragpg._current_tenant_id());
+    if v_scope.tenant_id <> ragpg._current_tenant_id() and not ragpg._may_choose_principals() then
+        raise exception using
+            errcode = 'RG006',
+            message = format('role %I may not pass another tenant than its session''s', ragpg._caller()),
+            hint = 'Set ragpg.tenant_id in the session, or let the owner run ragpg.grant_access(role, ''trusted_reader'').';
+    end if;
     v_scope.filter := ragpg._predicate(p_filter, 'p_filter');
     v_scope.chunk_filter := ragpg._predicate(p_chunk_filter, 'p_chunk_filter');
     return v_scope;
@@ -1499,6 +1588,10 @@ begin
         end loop;
         v_query := case when v_query is null then v_phrase else v_query && v_phrase end;
     end loop;
+    -- an identifier is meant whole: C++ is not C, and 3.11 is not 3 11
+    foreach v_run in array ragpg._identifiers(v_text) loop
+        v_query := case when v_query is null then ragpg._any_of(array[v_run]) else v_query && ragpg._any_of(array[v_run]) end;
+    end loop;
     return v_query;
 end;
 $$;
@@ -1552,10 +1645,20 @@ begin
     if p_path is null then
         return null;
     end if;
+    -- a filter looks at rows the caller may not see before they are left out. jsonpath silences errors, but not those of time zones,
+    -- nor the warnings of precision: either would tell whether the condition before it held. Keys are in quotes here, methods not.
+    if regexp_replace(p_path::text, '"(?:[^"\\]|\\.)*"', '""', 'g') ~ '\.(datetime|date|time|time_tz|timestamp|timestamp_tz)\(' then
+        raise exception using
+            errcode = 'RG009',
+            message = format('%s uses a date or time method: %s', p_name, p_path),
+            hint = 'Store dates as ISO text and compare them as text: ''$.date >= "2026-01-31"''.';
+    end if;
     -- a path that selects instead of asking yields no boolean, and as a filter would silently match nothing
     perform jsonb_path_match('{}', p_path);
     return p_path;
 exception
+    when sqlstate 'RG009' then
+        raise;
     when singleton_sql_json_item_required then
         raise exception using
             errcode = 'RG009',
@@ -1621,6 +1724,8 @@ declare
     v_keyword_done timestamptz;
     v_vector_done timestamptz;
     v_scope ragpg._scope := p_scope;
+    v_languages text[];
+    v_configs text[];
     v_query record;
     v_embedding ragpg.embedding.embedding%type;
     v_terms ragpg._terms;
@@ -1638,7 +1743,17 @@ begin
     end if;
     perform ragpg._check_weights(p_vector_weight, p_keyword_weight);
     v_embedding := ragpg._check_embedding(p_scope, p_embedding);
-    v_query := ragpg._parse_query(ragpg._configs(p_scope.collection_id), p_query);
+    v_languages := ragpg._configs(p_scope.collection_id);
+    v_configs := array(
+        select ragpg._config_name(config.cfgname, namespace.nspname)
+        from pg_ts_config as config
+        join pg_namespace as namespace on namespace.oid = config.cfgnamespace
+        where ragpg._config_name(config.cfgname, namespace.nspname) = any (v_languages)
+    );
+    if cardinality(v_configs) < cardinality(v_languages) then
+        v_degraded := v_degraded || 'language_missing'::text;
+    end if;
+    v_query := ragpg._parse_query(v_configs, p_query);
     v_scope.phrases := v_query.o_phrases;
     v_scope.exclusions := v_query.o_exclusions;
     if not v_query.o_has_words
@@ -2238,8 +2353,10 @@ CREATE FUNCTION ragpg.activate_index_version(p_collection text, p_index_version 
     SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 declare
-    v_version record := ragpg._index_version(p_collection, p_index_version);
+    v_version record;
 begin
+    perform pg_advisory_xact_lock(ragpg._activation_lock(p_collection));
+    v_version := ragpg._index_version(p_collection, p_index_version);
     if p_index_version is null then
         raise exception using errcode = 'RG007', message = 'p_index_version is null';
     end if;
@@ -2333,10 +2450,9 @@ begin
     if p_name is null or p_name !~ '\S' or length(p_name) > 200 then
         raise exception using errcode = 'RG007', message = 'p_name must be 1 to 200 characters, not only spaces';
     end if;
-    perform ragpg._check_language(p_language);
     perform ragpg._check_acl(p_default_acl);
     insert into ragpg.collection (name, language, chunking, default_acl)
-    values (p_name, p_language, coalesce(p_chunking, '{}'), p_default_acl)
+    values (p_name, ragpg._language(p_language), coalesce(p_chunking, '{}'), p_default_acl)
     on conflict (name) do nothing
     returning id into v_collection_id;
     if v_collection_id is null then
@@ -2370,6 +2486,8 @@ declare
     v_chunks name;
     v_embeddings name;
 begin
+    -- in the order in which writes take them, so that nobody waits in a circle
+    lock table ragpg.document, ragpg.chunk, ragpg.embedding in share row exclusive mode;
     select collection.id, collection.active_index_version_id, collection.chunking
     into v_collection
     from ragpg.collection
@@ -2459,8 +2577,11 @@ CREATE FUNCTION ragpg.drop_collection(p_name text) RETURNS void
     SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 declare
-    v_version record := ragpg._index_version(p_name);
+    v_version record;
 begin
+    -- in the order in which searches and writes take them, so that nobody waits in a circle
+    lock table ragpg.index_version, ragpg.document, ragpg.chunk, ragpg.embedding in access exclusive mode;
+    v_version := ragpg._index_version(p_name);
     -- the partitions go first: deleting the documents would otherwise cascade through every chunk
     perform ragpg._drop_partitions(id) from ragpg.index_version where collection_id = v_version.collection_id;
     update ragpg.collection set active_index_version_id = null where id = v_version.collection_id;
@@ -2476,8 +2597,11 @@ CREATE FUNCTION ragpg.drop_index_version(p_collection text, p_index_version bigi
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-    v_version record := ragpg._index_version(p_collection, p_index_version);
+    v_version record;
 begin
+    -- in the order in which searches and writes take them, so that nobody waits in a circle
+    lock table ragpg.index_version, ragpg.document, ragpg.chunk, ragpg.embedding in access exclusive mode;
+    v_version := ragpg._index_version(p_collection, p_index_version);
     perform 1 from ragpg.collection where id = v_version.collection_id for no key update;
     if exists (select from ragpg.collection where active_index_version_id = v_version.index_version_id) then
         raise exception using
@@ -2511,8 +2635,9 @@ begin
         p_vector_weight, p_keyword_weight, p_fusion, p_feedback
     );
     if not ragpg._may_choose_principals() then
-        -- frequencies, and all that follows from them, count hidden documents too
-        v_ranking.detail := v_ranking.detail - 'terms' - 'keyword';
+        -- frequencies, totals, the languages in use, and all that follows from them, speak of hidden documents too
+        v_ranking.detail := (v_ranking.detail #- '{vector,exact_up_to}')
+            - array['terms', 'keyword', 'phrases', 'exclusions'];
     end if;
     return jsonb_strip_nulls(v_ranking.detail) || jsonb_build_object(
         'mode', p_mode,
@@ -2535,7 +2660,7 @@ declare
     v_reading constant text[] := array[
         'search_hybrid', 'search_keyword', 'search_vector', 'explain_search', '_index_version', '_current_principals', '_current_tenant_id'
     ];
-    v_trusted constant text[] := array['_may_choose_principals', '_cached_embeddings', '_cache_embeddings'];
+    v_trusted constant text[] := array['_may_choose_principals', '_caller', '_cached_embeddings', '_cache_embeddings'];
     v_writing constant text[] := array[
         'create_collection', 'drop_collection', 'create_index_version', 'activate_index_version', 'drop_index_version',
         'upsert_document', 'delete_document', 'set_acl', 'refresh_statistics', 'collection_stats',
@@ -2738,7 +2863,7 @@ CREATE FUNCTION ragpg.upsert_document(p_collection text, p_external_id text, p_c
     AS $$
 declare
     v_tenant_id constant text := coalesce(p_tenant_id, ragpg._current_tenant_id());
-    v_version record := ragpg._index_version(p_collection, p_index_version);
+    v_version record;
     v_now constant timestamptz := clock_timestamp();
     v_new ragpg.document%rowtype;
     v_old ragpg.document%rowtype;
@@ -2746,8 +2871,11 @@ declare
     v_written record;
     v_indexed boolean;
 begin
-    if p_external_id is null or p_external_id = '' then
-        raise exception using errcode = 'RG007', message = 'p_external_id is empty';
+    -- shared with all other writes; activating another index version waits for them, and they for it
+    perform pg_advisory_xact_lock_shared(ragpg._activation_lock(p_collection));
+    v_version := ragpg._index_version(p_collection, p_index_version);
+    if p_external_id is null or p_external_id = '' or octet_length(p_external_id) > 1000 or octet_length(v_tenant_id) > 1000 then
+        raise exception using errcode = 'RG007', message = 'p_external_id must have 1 to 1000 bytes, and p_tenant_id at most 1000';
     end if;
     if p_content is null or p_content !~ '\S' then
         raise exception using
@@ -2766,44 +2894,48 @@ begin
             errcode = 'RG007', message = format('p_metadata of document %L is not a JSON object', p_external_id);
     end if;
     document_id := ragpg._document_id(p_collection, v_tenant_id, p_external_id);
-    v_new.language := coalesce(p_language, v_version.language);
-    perform ragpg._check_language(v_new.language);
+    v_new.language := ragpg._language(coalesce(p_language, v_version.language));
     v_new.content_hash := sha256(convert_to(p_content, 'UTF8'));
     v_new.acl := coalesce(p_acl, (select default_acl from ragpg.collection where id = v_version.collection_id));
     perform ragpg._check_acl(v_new.acl);
 
-    insert into ragpg.document (
-        id, collection_id, tenant_id, external_id, title, uri, media_type, language, metadata, acl, content, content_hash,
-        created_at, updated_at, expires_at
-    )
-    values (
-        document_id, v_version.collection_id, v_tenant_id, p_external_id, p_title, p_uri, p_media_type, v_new.language, p_metadata,
-        v_new.acl, p_content, v_new.content_hash, v_now, v_now, p_expires_at
-    )
-    on conflict (id) do nothing;
-    if found then
-        status := 'created';
-    else
-        -- the row lock makes two writers of one document follow each other
-        select * into v_old from ragpg.document where id = document_id for update;
-        v_new.acl := coalesce(p_acl, v_old.acl);
-        status := case
-            when v_old.content_hash <> v_new.content_hash then 'updated'
-            when
-                row(v_old.title, v_old.uri, v_old.media_type, v_old.language, v_old.metadata, v_old.acl, v_old.expires_at)
-                is distinct from row(p_title, p_uri, p_media_type, v_new.language, p_metadata, v_new.acl, p_expires_at)
-                then 'attributes'
-            else 'unchanged'
-        end;
-        if status <> 'unchanged' then
-            update ragpg.document
-            set
-                title = p_title, uri = p_uri, media_type = p_media_type, language = v_new.language, metadata = p_metadata,
-                acl = v_new.acl, content = p_content, content_hash = v_new.content_hash, expires_at = p_expires_at, updated_at = v_now,
-                version = v_old.version + case status when 'updated' then 1 else 0 end
-            where id = document_id;
+    <<writing>>
+    loop
+        insert into ragpg.document (
+            id, collection_id, tenant_id, external_id, title, uri, media_type, language, metadata, acl, content, content_hash,
+            created_at, updated_at, expires_at
+        )
+        values (
+            document_id, v_version.collection_id, v_tenant_id, p_external_id, p_title, p_uri, p_media_type, v_new.language, p_metadata,
+            v_new.acl, p_content, v_new.content_hash, v_now, v_now, p_expires_at
+        )
+        on conflict (id) do nothing;
+        if found then
+            status := 'created';
+        else
+            -- the row lock makes two writers of one document follow each other
+            select * into v_old from ragpg.document where id = document_id for update;
+            continue writing when not found;
+            v_new.acl := coalesce(p_acl, v_old.acl);
+            status := case
+                when v_old.content_hash <> v_new.content_hash then 'updated'
+                when
+                    row(v_old.title, v_old.uri, v_old.media_type, v_old.language, v_old.metadata, v_old.acl, v_old.expires_at)
+                    is distinct from row(p_title, p_uri, p_media_type, v_new.language, p_metadata, v_new.acl, p_expires_at)
+                    then 'attributes'
+                else 'unchanged'
+            end;
+            if status <> 'unchanged' then
+                update ragpg.document
+                set
+                    title = p_title, uri = p_uri, media_type = p_media_type, language = v_new.language, metadata = p_metadata,
+                    acl = v_new.acl, content = p_content, content_hash = v_new.content_hash, expires_at = p_expires_at, updated_at = v_now,
+                    version = v_old.version + case status when 'updated' then 1 else 0 end
+                where id = document_id;
+            end if;
         end if;
-    end if;
+        exit writing;
+    end loop;
 
     if status = 'updated' then
         -- what other index versions cut out of the former text must not be found there, nor after a roll-back
@@ -2819,6 +2951,19 @@ begin
             ) then ragpg._split_text(p_content)
         end)
     );
+    if v_rows is null and p_title is distinct from v_old.title then
+        -- the title is the heading of what was split in here
+        v_rows := array(
+            select chunk from ragpg.chunk
+            where chunk.index_version_id = v_version.index_version_id and chunk.document_id = upsert_document.document_id
+            order by chunk.ordinal
+        );
+        for v_place in 1 .. cardinality(v_rows) loop
+            if v_rows[v_place].heading = coalesce(v_old.title, '') then
+                v_rows[v_place].heading := coalesce(p_title, '');
+            end if;
+        end loop;
+    end if;
     v_written := ragpg._write_chunks(
         v_version.index_version_id, document_id, v_new.language, v_old.language <> v_new.language,
         v_rows, p_embeddings, v_version.dimensions
@@ -3310,6 +3455,8 @@ ALTER TABLE ragpg.search_log ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE ragpg.source_table ENABLE ROW LEVEL SECURITY;
 
+REVOKE ALL ON FUNCTION ragpg._activation_lock(p_collection text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION ragpg._analyze(p_config regconfig, p_text text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._announce_write(p_index_version bigint) FROM PUBLIC;
@@ -3340,8 +3487,6 @@ REVOKE ALL ON FUNCTION ragpg._check_dimensions(p_embeddings public.vector[], p_d
 
 REVOKE ALL ON FUNCTION ragpg._check_embedding(p_scope ragpg._scope, p_embedding public.vector) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION ragpg._check_language(p_language text) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION ragpg._check_paging(p_k integer, p_candidate_k integer, p_rrf_k integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._check_weights(p_vector_weight double precision, p_keyword_weight double precision) FROM PUBLIC;
@@ -3353,6 +3498,8 @@ REVOKE ALL ON FUNCTION ragpg._chunk_id(p_document_id uuid, p_content text, p_occ
 REVOKE ALL ON FUNCTION ragpg._chunk_rows(p_index_version bigint, p_document_id uuid, p_content text, p_title text, p_chunks jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._chunk_states(p_collection text, p_document_id uuid, p_index_version bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._config_name(p_name name, p_schema name) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._configs(p_collection_id bigint) FROM PUBLIC;
 
@@ -3390,13 +3537,17 @@ REVOKE ALL ON FUNCTION ragpg._identifiers(p_text text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._index_version(p_collection text, p_index_version bigint, OUT collection_id bigint, OUT index_version_id bigint, OUT language text, OUT chunking jsonb, OUT embedding_provider text, OUT embedding_model text, OUT dimensions integer, OUT query_prefix text, OUT document_prefix text, OUT is_active boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION ragpg._is_chunk(p_chunk jsonb, p_length integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION ragpg._is_same(p_left public.halfvec, p_right public.halfvec) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION ragpg._is_zero(p_embedding public.vector) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ragpg._is_zero(p_embedding public.halfvec) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._keyword_leg(p_scope ragpg._scope, p_terms ragpg._terms, p_limit integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._keyword_scores(p_scope ragpg._scope, p_terms ragpg._terms, p_document_ids uuid[], p_chunk_ids uuid[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._language(p_language text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._lexeme_count(p_tsv tsvector) FROM PUBLIC;
 

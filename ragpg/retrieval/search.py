@@ -117,7 +117,8 @@ class Searcher:
 
     def _embed(self, embedder: Embedder, query: str) -> Flow[str]:
         cached = self._cache_usable and embedder.provider not in _LOCAL_PROVIDERS
-        key = model_key(embedder)
+        # a key of its own: what a document was embedded from can't be guessed at with queries
+        key = f"{model_key(embedder)}:query"
         digest = input_hash(embedder.query_prefix + query)
         if cached:
             found = yield from self._try_cache(calls.cached_embeddings(key, [digest]), {})

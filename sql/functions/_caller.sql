@@ -37,8 +37,8 @@ begin atomic
         select distinct principal.name
         from unnest(
             case
-                when trim(setting.value) like '{%}' then setting.value::text[]
-                else regexp_split_to_array(trim(setting.value), '\s*,\s*')
+                when btrim(setting.value, E' \t\r\n') like '{%}' then btrim(setting.value, E' \t\r\n')::text[]
+                else regexp_split_to_array(btrim(setting.value, E' \t\r\n'), '\s*,\s*')
             end || array['public']
         ) as principal (name)
         -- the wildcard is the owner's, as an argument; a setting must not raise anybody to it

@@ -16,24 +16,7 @@ begin
     end if;
     select item.value into v_bad
     from jsonb_array_elements(p_chunks) as item
-    where not coalesce(
-        jsonb_path_match(
-            jsonb_strip_nulls(item.value),
-            '$.char_start >= 0 && $.char_start < $.char_end && $.char_end <= $length'
-            ' && $.char_start.floor() == $.char_start && $.char_end.floor() == $.char_end'
-            ' && (!exists($.parent_start) && !exists($.parent_end)'
-            '   || $.parent_start >= 0 && $.parent_start <= $.char_start && $.parent_end >= $.char_end && $.parent_end <= $length)'
-            ' && (!exists($.page_start) || $.page_start >= 1) && (!exists($.page_end) || $.page_end >= 1)'
-            ' && (!exists($.token_count) || $.token_count >= 0)'
-            ' && (!exists($.kind) || $.kind == "text" || $.kind == "table" || $.kind == "code")'
-            ' && (!exists($.heading) || $.heading.type() == "string")'
-            ' && (!exists($.section_path) || $.section_path.type() == "array")'
-            ' && (!exists($.metadata) || $.metadata.type() == "object")',
-            jsonb_build_object('length', v_length),
-            true
-        ),
-        false
-    )
+    where not ragpg._is_chunk(item.value, v_length)
     limit 1;
     if found then
         raise exception using
@@ -130,3 +113,45 @@ end;
 $$;
 
 comment on function ragpg._cut(text, jsonb) is 'The text of every range of p_chunks, in any number and over a text of any length.';
+
+create function ragpg._is_chunk(p_chunk jsonb, p_length integer) returns boolean
+language plpgsql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_key text;
+    v_given constant jsonb := case when jsonb_typeof(p_chunk) = 'object' then p_chunk end;
+begin
+    if v_given is null then
+        return false;
+    end if;
+    foreach v_key in array array['char_start', 'char_end', 'parent_start', 'parent_end', 'page_start', 'page_end', 'token_count'] loop
+        continue when coalesce(v_given -> v_key, 'null') = 'null';
+        if jsonb_typeof(v_given -> v_key) <> 'number'
+            or (v_given ->> v_key)::numeric not between 0 and 2147483647
+            or (v_given ->> v_key)::numeric <> trunc((v_given ->> v_key)::numeric) then
+            return false;
+        end if;
+    end loop;
+    return coalesce(
+        (v_given ->> 'char_start')::numeric < (v_given ->> 'char_end')::numeric
+        and (v_given ->> 'char_end')::numeric <= p_length
+        and num_nulls(v_given ->> 'parent_start', v_given ->> 'parent_end') <> 1
+        and coalesce((v_given ->> 'parent_start')::numeric, 0) <= (v_given ->> 'char_start')::numeric
+        and coalesce((v_given ->> 'parent_end')::numeric, p_length) between (v_given ->> 'char_end')::numeric and p_length
+        and coalesce((v_given ->> 'page_start')::numeric, 1) >= 1
+        and coalesce((v_given ->> 'page_end')::numeric >= (v_given ->> 'page_start')::numeric, true)
+        and jsonb_typeof(coalesce(v_given -> 'heading', 'null')) in ('string', 'null')
+        and coalesce(v_given -> 'kind', 'null') in ('null', '"text"', '"table"', '"code"')
+        and jsonb_typeof(coalesce(v_given -> 'metadata', 'null')) in ('object', 'null')
+        and (
+            coalesce(v_given -> 'section_path', 'null') = 'null'
+            or jsonb_typeof(v_given -> 'section_path') = 'array'
+            and not jsonb_path_exists(v_given -> 'section_path', 'strict $[*] ? (@.type() != "string")')
+        ),
+        false
+    );
+end;
+$$;
+
+comment on function ragpg._is_chunk(jsonb, integer) is 'True where an element of p_chunks is a range of a text of p_length characters, with attributes of the right kind.';

@@ -94,36 +94,42 @@ begin
             ranged.document_id,
             case when v_expand.o_mode = 'none' then ranged.place else ranged.char_start end,
             ranged.place
+    ),
+
+    -- the page is cut before any text is: a long document is only opened for what is returned
+    page as (
+        select merged.* from merged
+        order by merged.place
+        limit p_k
     )
 
     select
-        merged.chunk_id,
-        merged.document_id,
+        page.chunk_id,
+        page.document_id,
         document.external_id,
         document.title,
         document.uri,
         case v_expand.o_mode
-            when 'none' then merged.chunk_content
+            when 'none' then page.chunk_content
             when 'document' then document.content
-            else substr(document.content, merged.char_start + 1, merged.char_end - merged.char_start)
+            else substr(document.content, page.char_start + 1, page.char_end - page.char_start)
         end,
-        merged.heading,
-        merged.section_path,
-        merged.page_start,
-        merged.page_end,
-        merged.char_start,
-        case v_expand.o_mode when 'document' then length(document.content) else merged.char_end end,
-        document.metadata || merged.chunk_metadata,
-        merged.score,
-        merged.vector_rank,
-        merged.vector_distance,
-        merged.keyword_rank,
-        merged.keyword_score,
+        page.heading,
+        page.section_path,
+        page.page_start,
+        page.page_end,
+        page.char_start,
+        case v_expand.o_mode when 'document' then length(document.content) else page.char_end end,
+        document.metadata || page.chunk_metadata,
+        page.score,
+        page.vector_rank,
+        page.vector_distance,
+        page.keyword_rank,
+        page.keyword_score,
         p_ranking.degraded
-    from merged
-    join ragpg.document on document.id = merged.document_id
-    order by merged.place
-    limit p_k;
+    from page
+    join ragpg.document on document.id = page.document_id
+    order by page.place;
 end;
 $$;
 

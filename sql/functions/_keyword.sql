@@ -199,7 +199,9 @@ begin
             v_path := 'boolean threshold';
         end if;
     end if;
-    v_leg := ragpg._best_matches(p_scope, p_terms, v_candidates, v_fresh and v_candidates is distinct from v_all, p_limit);
+    if v_fresh or v_used = v_count or v_used = 0 or v_candidates <> ragpg._any_of(p_terms.lexemes[1:v_used]) then
+        v_leg := ragpg._best_matches(p_scope, p_terms, v_candidates, v_fresh and v_candidates <> v_all, p_limit);
+    end if;
     v_leg.document_ids := coalesce(v_leg.document_ids, '{}');
     v_leg.chunk_ids := coalesce(v_leg.chunk_ids, '{}');
     v_leg.scores := coalesce(v_leg.scores, '{}');

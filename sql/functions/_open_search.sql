@@ -29,6 +29,12 @@ begin
     v_scope.principals := ragpg._principals(p_principals);
     v_scope.every_document := '*' = any (v_scope.principals);
     v_scope.tenant_id := coalesce(p_tenant_id, ragpg._current_tenant_id());
+    if v_scope.tenant_id <> ragpg._current_tenant_id() and not ragpg._may_choose_principals() then
+        raise exception using
+            errcode = 'RG006',
+            message = format('role %I may not pass another tenant than its session''s', ragpg._caller()),
+            hint = 'Set ragpg.tenant_id in the session, or let the owner run ragpg.grant_access(role, ''trusted_reader'').';
+    end if;
     v_scope.filter := ragpg._predicate(p_filter, 'p_filter');
     v_scope.chunk_filter := ragpg._predicate(p_chunk_filter, 'p_chunk_filter');
     return v_scope;

@@ -39,6 +39,10 @@ begin
         end loop;
         v_query := case when v_query is null then v_phrase else v_query && v_phrase end;
     end loop;
+    -- an identifier is meant whole: C++ is not C, and 3.11 is not 3 11
+    foreach v_run in array ragpg._identifiers(v_text) loop
+        v_query := case when v_query is null then ragpg._any_of(array[v_run]) else v_query && ragpg._any_of(array[v_run]) end;
+    end loop;
     return v_query;
 end;
 $$;

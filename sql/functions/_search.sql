@@ -6,7 +6,8 @@ begin
     return (
         select cache.embedding from ragpg.embedding_cache as cache
         where
-            cache.model_key = p_scope.model_key
+            -- under a key of its own: what a document was embedded from can't be guessed at here
+            cache.model_key = p_scope.model_key || ':query'
             and cache.input_hash = sha256(convert_to(p_scope.query_prefix || p_query, 'UTF8'))
     );
 end;
@@ -52,6 +53,8 @@ declare
     v_keyword_done timestamptz;
     v_vector_done timestamptz;
     v_scope ragpg._scope := p_scope;
+    v_languages text[];
+    v_configs text[];
     v_query record;
     v_embedding ragpg.embedding.embedding%type;
     v_terms ragpg._terms;
@@ -69,7 +72,17 @@ begin
     end if;
     perform ragpg._check_weights(p_vector_weight, p_keyword_weight);
     v_embedding := ragpg._check_embedding(p_scope, p_embedding);
-    v_query := ragpg._parse_query(ragpg._configs(p_scope.collection_id), p_query);
+    v_languages := ragpg._configs(p_scope.collection_id);
+    v_configs := array(
+        select ragpg._config_name(config.cfgname, namespace.nspname)
+        from pg_ts_config as config
+        join pg_namespace as namespace on namespace.oid = config.cfgnamespace
+        where ragpg._config_name(config.cfgname, namespace.nspname) = any (v_languages)
+    );
+    if cardinality(v_configs) < cardinality(v_languages) then
+        v_degraded := v_degraded || 'language_missing'::text;
+    end if;
+    v_query := ragpg._parse_query(v_configs, p_query);
     v_scope.phrases := v_query.o_phrases;
     v_scope.exclusions := v_query.o_exclusions;
     if not v_query.o_has_words

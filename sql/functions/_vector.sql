@@ -41,13 +41,13 @@ end;
 
 comment on function ragpg._is_same(halfvec, halfvec) is 'True where both vectors are equal in every dimension.';
 
-create function ragpg._is_zero(p_embedding vector) returns boolean
+create function ragpg._is_zero(p_embedding halfvec) returns boolean
 language sql immutable parallel safe
 begin atomic
-    select vector_norm(p_embedding) = 0;
+    select l2_norm(p_embedding) = 0;
 end;
 
-comment on function ragpg._is_zero(vector) is 'True for a vector of zeros, which has no direction and so no cosine.';
+comment on function ragpg._is_zero(halfvec) is 'True for a vector of zeros, which has no direction and so no cosine.';
 
 create function ragpg._weighted_sum(p_embeddings halfvec[], p_weights double precision[]) returns halfvec
 language sql immutable parallel safe

@@ -4,8 +4,10 @@ set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_custom_plan
 as $$
 declare
-    v_version record := ragpg._index_version(p_collection, p_index_version);
+    v_version record;
 begin
+    perform pg_advisory_xact_lock(ragpg._activation_lock(p_collection));
+    v_version := ragpg._index_version(p_collection, p_index_version);
     if p_index_version is null then
         raise exception using errcode = 'RG007', message = 'p_index_version is null';
     end if;

@@ -18,10 +18,9 @@ begin
     if p_name is null or p_name !~ '\S' or length(p_name) > 200 then
         raise exception using errcode = 'RG007', message = 'p_name must be 1 to 200 characters, not only spaces';
     end if;
-    perform ragpg._check_language(p_language);
     perform ragpg._check_acl(p_default_acl);
     insert into ragpg.collection (name, language, chunking, default_acl)
-    values (p_name, p_language, coalesce(p_chunking, '{}'), p_default_acl)
+    values (p_name, ragpg._language(p_language), coalesce(p_chunking, '{}'), p_default_acl)
     on conflict (name) do nothing
     returning id into v_collection_id;
     if v_collection_id is null then

@@ -4,8 +4,11 @@ set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_custom_plan
 as $$
 declare
-    v_version record := ragpg._index_version(p_name);
+    v_version record;
 begin
+    -- in the order in which searches and writes take them, so that nobody waits in a circle
+    lock table ragpg.index_version, ragpg.document, ragpg.chunk, ragpg.embedding in access exclusive mode;
+    v_version := ragpg._index_version(p_name);
     -- the partitions go first: deleting the documents would otherwise cascade through every chunk
     perform ragpg._drop_partitions(id) from ragpg.index_version where collection_id = v_version.collection_id;
     update ragpg.collection set active_index_version_id = null where id = v_version.collection_id;

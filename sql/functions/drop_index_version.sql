@@ -3,8 +3,11 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_version record := ragpg._index_version(p_collection, p_index_version);
+    v_version record;
 begin
+    -- in the order in which searches and writes take them, so that nobody waits in a circle
+    lock table ragpg.index_version, ragpg.document, ragpg.chunk, ragpg.embedding in access exclusive mode;
+    v_version := ragpg._index_version(p_collection, p_index_version);
     perform 1 from ragpg.collection where id = v_version.collection_id for no key update;
     if exists (select from ragpg.collection where active_index_version_id = v_version.index_version_id) then
         raise exception using

@@ -34,8 +34,9 @@ begin
         p_vector_weight, p_keyword_weight, p_fusion, p_feedback
     );
     if not ragpg._may_choose_principals() then
-        -- frequencies, and all that follows from them, count hidden documents too
-        v_ranking.detail := v_ranking.detail - 'terms' - 'keyword';
+        -- frequencies, totals, the languages in use, and all that follows from them, speak of hidden documents too
+        v_ranking.detail := (v_ranking.detail #- '{vector,exact_up_to}')
+            - array['terms', 'keyword', 'phrases', 'exclusions'];
     end if;
     return jsonb_strip_nulls(v_ranking.detail) || jsonb_build_object(
         'mode', p_mode,

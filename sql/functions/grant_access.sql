@@ -6,7 +6,7 @@ declare
     v_reading constant text[] := array[
         'search_hybrid', 'search_keyword', 'search_vector', 'explain_search', '_index_version', '_current_principals', '_current_tenant_id'
     ];
-    v_trusted constant text[] := array['_may_choose_principals', '_cached_embeddings', '_cache_embeddings'];
+    v_trusted constant text[] := array['_may_choose_principals', '_caller', '_cached_embeddings', '_cache_embeddings'];
     v_writing constant text[] := array[
         'create_collection', 'drop_collection', 'create_index_version', 'activate_index_version', 'drop_index_version',
         'upsert_document', 'delete_document', 'set_acl', 'refresh_statistics', 'collection_stats',

@@ -161,6 +161,34 @@ def test_a_reader_may_not_pass_principals(
         }
 
 
+def test_a_reader_stays_in_the_tenant_of_its_session(
+    access: tuple[str, PgServer], one_each: psycopg.Connection[Any]
+) -> None:
+    with connect(access, "app_reader") as reader:
+        for function in ("search_keyword", "search_hybrid", "explain_search"):
+            with pytest.raises(psycopg.Error) as refused:
+                call(reader, function, p_collection="c", p_query="alpha", p_tenant_id="acme")
+            assert refused.value.sqlstate == "RG006"
+        set_caller(reader, [], "acme")
+        assert ids(call(reader, "search_keyword", p_collection="c", p_query="alpha", p_tenant_id="acme")) == [
+            "other"
+        ]
+
+
+def test_who_only_reads_caches_queries_and_no_documents(
+    access: tuple[str, PgServer], one_each: psycopg.Connection[Any]
+) -> None:
+    entry = {"p_input_hashes": [b"x" * 32], "p_embeddings": '{"[1,0,0]"}'}
+    with connect(access, "app_server") as server:
+        call(server, "_cache_embeddings", p_model_key="test:test:3:query", **entry)
+        with pytest.raises(psycopg.Error) as refused:
+            call(server, "_cache_embeddings", p_model_key="test:test:3", **entry)
+        assert refused.value.sqlstate == "RG006"
+        with pytest.raises(psycopg.Error) as refused:
+            call(server, "_cache_embeddings", p_model_key="test:test:4:query", **entry)
+        assert refused.value.sqlstate == "RG005"
+
+
 def test_only_the_owner_passes_the_wildcard(
     access: tuple[str, PgServer], one_each: psycopg.Connection[Any]
 ) -> None:

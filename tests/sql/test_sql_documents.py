@@ -210,6 +210,15 @@ def test_pending_chunks_get_their_vectors_later(conn: psycopg.Connection) -> Non
         ({"p_chunks": '[{"char_start": "a", "char_end": 3}]'}, "RG007"),
         ({"p_chunks": '[{"char_start": 0.5, "char_end": 3}]'}, "RG007"),
         ({"p_chunks": "[7, null]"}, "RG007"),
+        ({"p_chunks": '[[{"char_start": 0, "char_end": 3}]]'}, "RG007"),
+        ({"p_chunks": '[{"char_start": [0], "char_end": 3}]'}, "RG007"),
+        ({"p_chunks": '[{"char_start": 0, "char_end": 3, "token_count": 1e12}]'}, "RG007"),
+        ({"p_chunks": '[{"char_start": 0, "char_end": 3, "kind": ["text"]}]'}, "RG007"),
+        ({"p_chunks": '[{"char_start": 0, "char_end": 3, "section_path": ["a", 1]}]'}, "RG007"),
+        ({"p_chunks": '[{"char_start": 0, "char_end": 3, "page_start": 2, "page_end": 1}]'}, "RG007"),
+        ({"p_language": "-"}, "RG007"),
+        ({"p_language": "99999"}, "RG007"),
+        ({"p_external_id": "x" * 1001}, "RG007"),
         ({"p_chunks": '[{"char_start": 0, "char_end": 3, "parent_start": 5, "parent_end": 2}]'}, "RG007"),
         ({"p_chunks": '[{"char_start": 0, "char_end": 3, "parent_start": 0}]'}, "RG007"),
         ({"p_chunks": '[{"char_start": 0, "char_end": 3, "metadata": [1]}]'}, "RG007"),
@@ -458,3 +467,82 @@ def test_what_is_being_activated_is_not_dropped(database: str) -> None:
         first.commit()
         thread.join()
         assert [error.sqlstate for error in failure] == ["RG011"]
+
+
+def test_a_language_is_stored_by_its_full_name(conn: psycopg.Connection) -> None:
+    create(conn, dimensions=None)
+    upsert(conn, "d", ["Die Häuser"], language=" German ")
+    assert conn.execute("select language from ragpg.document").fetchone() == ("german",)
+
+
+def test_a_configuration_of_one_session_is_refused(conn: psycopg.Connection) -> None:
+    create(conn, dimensions=None)
+    conn.execute("create text search configuration pg_temp.mine (copy = simple)")
+    with pytest.raises(psycopg.Error) as refused, conn.transaction():
+        upsert(conn, "d", ["text"], language="pg_temp.mine")
+    assert refused.value.sqlstate == "RG007"
+
+
+def test_a_configuration_that_was_dropped_breaks_no_search(conn: psycopg.Connection) -> None:
+    create(conn, dimensions=None)
+    conn.execute("create schema words")
+    conn.execute("create text search configuration words.mine (copy = simple)")
+    upsert(conn, "a", ["alpha text"], language="words.mine")
+    upsert(conn, "b", ["alpha text"])
+    conn.execute("drop text search configuration words.mine")
+    rows = call(conn, "search_keyword", p_collection="c", p_query="alpha")
+    assert set(ids(rows)) == {"a", "b"}
+    assert rows[0]["degraded"] == ["language_missing"]
+
+
+def test_a_new_title_reaches_what_was_split_in_the_database(conn: psycopg.Connection) -> None:
+    create(conn, dimensions=None)
+    given = {"p_collection": "c", "p_external_id": "d", "p_content": "some text"}
+    call(conn, "upsert_document", **given, p_title="Oldtitle")
+    call(conn, "upsert_document", **given, p_title="Newtitle")
+    assert ids(call(conn, "search_keyword", p_collection="c", p_query="newtitle")) == ["d"]
+    assert call(conn, "search_keyword", p_collection="c", p_query="oldtitle") == []
+
+
+def test_a_write_that_waited_for_a_deletion_writes_anew(database: str) -> None:
+    with psycopg.connect(database) as first, psycopg.connect(database, autocommit=True) as second:
+        create(second)
+        upsert(second, "d", ["alpha"], [[1, 0, 0]])
+        call(first, "delete_document", p_collection="c", p_external_id="d")
+        result: list[Row] = []
+        thread = threading.Thread(target=lambda: result.append(upsert(second, "d", ["beta"], [[0, 1, 0]])))
+        thread.start()
+        waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+        while first.execute(waiting).fetchone() == (0,) and thread.is_alive():
+            pass
+        first.commit()
+        thread.join()
+        assert result[0]["status"] == "created"
+        assert counts(second) == (1, 1, 1)
+
+
+def test_dropping_a_collection_waits_and_deadlocks_with_nobody(database: str) -> None:
+    with psycopg.connect(database) as reader, psycopg.connect(database, autocommit=True) as owner:
+        create(owner)
+        create(owner, "going")
+        upsert(owner, "d", ["alpha"], [[1, 0, 0]])
+        upsert(owner, "g", ["alpha"], [[1, 0, 0]], collection="going")
+        call(reader, "search_keyword", p_collection="c", p_query="alpha")
+        errors: list[psycopg.Error] = []
+
+        def drop() -> None:
+            try:
+                call(owner, "drop_collection", p_name="going")
+            except psycopg.Error as error:
+                errors.append(error)
+
+        thread = threading.Thread(target=drop)
+        thread.start()
+        waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+        while reader.execute(waiting).fetchone() == (0,) and thread.is_alive():
+            pass
+        reader.execute("set statement_timeout = '5s'")
+        assert ids(call(reader, "search_vector", p_collection="c", p_embedding="[1,0,0]")) == ["d"]
+        reader.commit()
+        thread.join()
+        assert errors == []

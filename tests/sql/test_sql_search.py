@@ -112,6 +112,27 @@ def test_a_hyphen_inside_a_word_excludes_nothing(handbook: psycopg.Connection) -
     assert ids(call(handbook, "search_keyword", p_collection="c", p_query="ERR-1042")) == ["code"]
 
 
+def test_phrases_and_exclusions_mean_identifiers_whole(conn: psycopg.Connection) -> None:
+    create(conn, dimensions=None)
+    upsert(conn, "c", ["code in C, version 3 11"])
+    upsert(conn, "cpp", ["code in C++, version 3.11"])
+    assert ids(call(conn, "search_keyword", p_collection="c", p_query="code -C++")) == ["c"]
+    assert ids(call(conn, "search_keyword", p_collection="c", p_query='code "C++"')) == ["cpp"]
+    assert ids(call(conn, "search_keyword", p_collection="c", p_query='"3.11"')) == ["cpp"]
+
+
+def test_a_key_called_like_a_method_is_no_method(handbook: psycopg.Connection) -> None:
+    upsert(
+        handbook,
+        "dated",
+        ["thirty dates"],
+        [[1, 0, 0]],
+        metadata='{"date": "2026-01-31", "note": "x.date()"}',
+    )
+    rows = hybrid(handbook, "thirty", [1, 0, 0], filter='$.date >= "2026-01-01" && $.note == "x.date()"')
+    assert ids(rows) == ["dated"]
+
+
 def test_filters_are_jsonpath_predicates(handbook: psycopg.Connection) -> None:
     rows = hybrid(handbook, "thirty days", [1, 0, 0], filter='$.year >= 2025 && $.team != "hr"')
     assert sorted(ids(rows)) == ["code", "travel"]
@@ -170,7 +191,7 @@ def test_a_collection_without_a_model_is_searched_by_keyword(conn: psycopg.Conne
 
 def test_a_query_that_was_embedded_before_is_looked_up(handbook: psycopg.Connection) -> None:
     handbook.execute(
-        "select ragpg._cache_embeddings('test:test:3', array[sha256(convert_to('Wie lange?', 'UTF8'))], '{\"[0,0,1]\"}')"
+        "select ragpg._cache_embeddings('test:test:3:query', array[sha256(convert_to('Wie lange?', 'UTF8'))], '{\"[0,0,1]\"}')"
     )
     rows = hybrid(handbook, "Wie lange?")
     assert ids(rows)[0] == "leave"
@@ -275,6 +296,23 @@ def test_expired_documents_are_hidden(handbook: psycopg.Connection) -> None:
         ("search_keyword", {"p_collection": "c", "p_query": "x", "p_filter": "$.a ? (@ > 1)"}, "RG009"),
         ("search_keyword", {"p_collection": "c", "p_query": "x", "p_filter": "$.a == $b"}, "RG009"),
         ("search_keyword", {"p_collection": "c", "p_query": "x", "p_chunk_filter": "$.year"}, "RG009"),
+        (
+            "search_keyword",
+            {
+                "p_collection": "c",
+                "p_query": "x",
+                "p_filter": '$.a > 1 && $.b.datetime() > "2020".datetime()',
+            },
+            "RG009",
+        ),
+        (
+            "search_keyword",
+            {"p_collection": "c", "p_query": "x", "p_chunk_filter": '"12:00".time(9) == $.t'},
+            "RG009",
+        ),
+        ("search_hybrid", {"p_collection": "c", "p_query": "x", "p_rrf_k": 2147483647}, "RG007"),
+        ("search_hybrid", {"p_collection": "c", "p_query": "x", "p_vector_weight": 1e308}, "RG007"),
+        ("search_hybrid", {"p_collection": "c", "p_query": "x", "p_embedding": "[1e-30,0,0]"}, "RG007"),
         ("explain_search", {"p_collection": "c", "p_query": "x", "p_mode": "fuzzy"}, "RG007"),
     ],
 )

@@ -1,24 +1,43 @@
 -- Arguments are checked once, where they come in; each refusal has its SQLSTATE and says what to do.
 
-create function ragpg._check_language(p_language text) returns void
+create function ragpg._language(p_language text) returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    v_config regconfig;
+    v_name text;
 begin
-    perform p_language::regconfig;
-    if p_language is null then
-        raise exception using errcode = 'RG007', message = 'the language is null';
-    end if;
-exception
-    when undefined_object or invalid_schema_name or invalid_name or syntax_error then
+    begin
+        v_config := p_language::regconfig;
+    exception
+        when others then
+            v_config := null;
+    end;
+    -- the full name: it means the same in every session and after a restore, unlike a number or what lies in a temporary schema
+    select ragpg._config_name(config.cfgname, namespace.nspname) into v_name
+    from pg_ts_config as config
+    join pg_namespace as namespace on namespace.oid = config.cfgnamespace
+    where config.oid = v_config and not starts_with(namespace.nspname, 'pg_temp');
+    if v_name is null then
         raise exception using
             errcode = 'RG007',
             message = format('there is no text-search configuration %L', p_language),
             hint = 'select cfgname from pg_ts_config lists them; ''simple'' suits any language.';
+    end if;
+    return v_name;
 end;
 $$;
 
-comment on function ragpg._check_language(text) is 'Refuses a name that is no text-search configuration. RG007.';
+comment on function ragpg._language(text) is 'The full name of a text-search configuration. RG007 where there is none.';
+
+create function ragpg._config_name(p_name name, p_schema name) returns text
+language sql immutable parallel safe
+begin atomic
+    select case p_schema when 'pg_catalog' then quote_ident(p_name) else quote_ident(p_schema) || '.' || quote_ident(p_name) end;
+end;
+
+comment on function ragpg._config_name(name, name) is 'How a text-search configuration is written in document.language.';
 
 create function ragpg._check_acl(p_acl text[]) returns void
 language plpgsql immutable parallel safe
@@ -50,8 +69,8 @@ begin
         raise exception using
             errcode = 'RG007', message = format('p_candidate_k is %s; it must be from 1 to 1000', coalesce(p_candidate_k::text, 'null'));
     end if;
-    if p_rrf_k is null or p_rrf_k < 0 then
-        raise exception using errcode = 'RG007', message = format('p_rrf_k is %s; it must be 0 or more', coalesce(p_rrf_k::text, 'null'));
+    if p_rrf_k is null or p_rrf_k not between 0 and 1000000 then
+        raise exception using errcode = 'RG007', message = format('p_rrf_k is %s; it must be from 0 to 1000000', coalesce(p_rrf_k::text, 'null'));
     end if;
 end;
 $$;
@@ -65,13 +84,13 @@ as $$
 begin
     if not coalesce(
         p_vector_weight >= 0 and p_keyword_weight >= 0 and p_vector_weight + p_keyword_weight > 0
-        and p_vector_weight + p_keyword_weight < 'infinity',
+        and p_vector_weight <= 1000000 and p_keyword_weight <= 1000000,
         false
     ) then
         raise exception using
             errcode = 'RG007',
             message = format('the weights are %s and %s', coalesce(p_vector_weight::text, 'null'), coalesce(p_keyword_weight::text, 'null')),
-            hint = 'p_vector_weight and p_keyword_weight are 0 or more, and not both 0.';
+            hint = 'p_vector_weight and p_keyword_weight are from 0 to 1000000, and not both 0.';
     end if;
 end;
 $$;
@@ -95,7 +114,7 @@ begin
             ),
             hint = 'Embed with the model the collection remembers: select * from ragpg.index_version.';
     end if;
-    if ragpg._is_zero(p_embedding) then
+    if ragpg._is_zero(ragpg._to_halfvec(p_embedding)) then
         raise exception using errcode = 'RG007', message = 'p_embedding is a vector of zeros, which has no direction';
     end if;
     return ragpg._to_halfvec(p_embedding);
@@ -136,10 +155,20 @@ begin
     if p_path is null then
         return null;
     end if;
+    -- a filter looks at rows the caller may not see before they are left out. jsonpath silences errors, but not those of time zones,
+    -- nor the warnings of precision: either would tell whether the condition before it held. Keys are in quotes here, methods not.
+    if regexp_replace(p_path::text, '"(?:[^"\\]|\\.)*"', '""', 'g') ~ '\.(datetime|date|time|time_tz|timestamp|timestamp_tz)\(' then
+        raise exception using
+            errcode = 'RG009',
+            message = format('%s uses a date or time method: %s', p_name, p_path),
+            hint = 'Store dates as ISO text and compare them as text: ''$.date >= "2026-01-31"''.';
+    end if;
     -- a path that selects instead of asking yields no boolean, and as a filter would silently match nothing
     perform jsonb_path_match('{}', p_path);
     return p_path;
 exception
+    when sqlstate 'RG009' then
+        raise;
     when singleton_sql_json_item_required then
         raise exception using
             errcode = 'RG009',

@@ -47,3 +47,12 @@ $$;
 
 comment on function ragpg._write_horizon(bigint) is
 'The instant before which every chunk of the index version was written by a transaction that has ended.';
+
+create function ragpg._activation_lock(p_collection text) returns bigint
+language sql immutable parallel safe
+begin atomic
+    select hashtextextended('ragpg activate ' || p_collection, 0);
+end;
+
+comment on function ragpg._activation_lock(text) is
+'The advisory lock between those who write to a collection (shared) and who activates another of its index versions (alone).';

@@ -19,6 +19,8 @@ declare
     v_chunks name;
     v_embeddings name;
 begin
+    -- in the order in which writes take them, so that nobody waits in a circle
+    lock table ragpg.document, ragpg.chunk, ragpg.embedding in share row exclusive mode;
     select collection.id, collection.active_index_version_id, collection.chunking
     into v_collection
     from ragpg.collection

@@ -25,7 +25,7 @@ set plan_cache_mode = force_custom_plan
 as $$
 declare
     v_tenant_id constant text := coalesce(p_tenant_id, ragpg._current_tenant_id());
-    v_version record := ragpg._index_version(p_collection, p_index_version);
+    v_version record;
     v_now constant timestamptz := clock_timestamp();
     v_new ragpg.document%rowtype;
     v_old ragpg.document%rowtype;
@@ -33,8 +33,11 @@ declare
     v_written record;
     v_indexed boolean;
 begin
-    if p_external_id is null or p_external_id = '' then
-        raise exception using errcode = 'RG007', message = 'p_external_id is empty';
+    -- shared with all other writes; activating another index version waits for them, and they for it
+    perform pg_advisory_xact_lock_shared(ragpg._activation_lock(p_collection));
+    v_version := ragpg._index_version(p_collection, p_index_version);
+    if p_external_id is null or p_external_id = '' or octet_length(p_external_id) > 1000 or octet_length(v_tenant_id) > 1000 then
+        raise exception using errcode = 'RG007', message = 'p_external_id must have 1 to 1000 bytes, and p_tenant_id at most 1000';
     end if;
     if p_content is null or p_content !~ '\S' then
         raise exception using
@@ -53,44 +56,48 @@ begin
             errcode = 'RG007', message = format('p_metadata of document %L is not a JSON object', p_external_id);
     end if;
     document_id := ragpg._document_id(p_collection, v_tenant_id, p_external_id);
-    v_new.language := coalesce(p_language, v_version.language);
-    perform ragpg._check_language(v_new.language);
+    v_new.language := ragpg._language(coalesce(p_language, v_version.language));
     v_new.content_hash := sha256(convert_to(p_content, 'UTF8'));
     v_new.acl := coalesce(p_acl, (select default_acl from ragpg.collection where id = v_version.collection_id));
     perform ragpg._check_acl(v_new.acl);
 
-    insert into ragpg.document (
-        id, collection_id, tenant_id, external_id, title, uri, media_type, language, metadata, acl, content, content_hash,
-        created_at, updated_at, expires_at
-    )
-    values (
-        document_id, v_version.collection_id, v_tenant_id, p_external_id, p_title, p_uri, p_media_type, v_new.language, p_metadata,
-        v_new.acl, p_content, v_new.content_hash, v_now, v_now, p_expires_at
-    )
-    on conflict (id) do nothing;
-    if found then
-        status := 'created';
-    else
-        -- the row lock makes two writers of one document follow each other
-        select * into v_old from ragpg.document where id = document_id for update;
-        v_new.acl := coalesce(p_acl, v_old.acl);
-        status := case
-            when v_old.content_hash <> v_new.content_hash then 'updated'
-            when
-                row(v_old.title, v_old.uri, v_old.media_type, v_old.language, v_old.metadata, v_old.acl, v_old.expires_at)
-                is distinct from row(p_title, p_uri, p_media_type, v_new.language, p_metadata, v_new.acl, p_expires_at)
-                then 'attributes'
-            else 'unchanged'
-        end;
-        if status <> 'unchanged' then
-            update ragpg.document
-            set
-                title = p_title, uri = p_uri, media_type = p_media_type, language = v_new.language, metadata = p_metadata,
-                acl = v_new.acl, content = p_content, content_hash = v_new.content_hash, expires_at = p_expires_at, updated_at = v_now,
-                version = v_old.version + case status when 'updated' then 1 else 0 end
-            where id = document_id;
+    <<writing>>
+    loop
+        insert into ragpg.document (
+            id, collection_id, tenant_id, external_id, title, uri, media_type, language, metadata, acl, content, content_hash,
+            created_at, updated_at, expires_at
+        )
+        values (
+            document_id, v_version.collection_id, v_tenant_id, p_external_id, p_title, p_uri, p_media_type, v_new.language, p_metadata,
+            v_new.acl, p_content, v_new.content_hash, v_now, v_now, p_expires_at
+        )
+        on conflict (id) do nothing;
+        if found then
+            status := 'created';
+        else
+            -- the row lock makes two writers of one document follow each other
+            select * into v_old from ragpg.document where id = document_id for update;
+            continue writing when not found;
+            v_new.acl := coalesce(p_acl, v_old.acl);
+            status := case
+                when v_old.content_hash <> v_new.content_hash then 'updated'
+                when
+                    row(v_old.title, v_old.uri, v_old.media_type, v_old.language, v_old.metadata, v_old.acl, v_old.expires_at)
+                    is distinct from row(p_title, p_uri, p_media_type, v_new.language, p_metadata, v_new.acl, p_expires_at)
+                    then 'attributes'
+                else 'unchanged'
+            end;
+            if status <> 'unchanged' then
+                update ragpg.document
+                set
+                    title = p_title, uri = p_uri, media_type = p_media_type, language = v_new.language, metadata = p_metadata,
+                    acl = v_new.acl, content = p_content, content_hash = v_new.content_hash, expires_at = p_expires_at, updated_at = v_now,
+                    version = v_old.version + case status when 'updated' then 1 else 0 end
+                where id = document_id;
+            end if;
         end if;
-    end if;
+        exit writing;
+    end loop;
 
     if status = 'updated' then
         -- what other index versions cut out of the former text must not be found there, nor after a roll-back
@@ -106,6 +113,19 @@ begin
             ) then ragpg._split_text(p_content)
         end)
     );
+    if v_rows is null and p_title is distinct from v_old.title then
+        -- the title is the heading of what was split in here
+        v_rows := array(
+            select chunk from ragpg.chunk
+            where chunk.index_version_id = v_version.index_version_id and chunk.document_id = upsert_document.document_id
+            order by chunk.ordinal
+        );
+        for v_place in 1 .. cardinality(v_rows) loop
+            if v_rows[v_place].heading = coalesce(v_old.title, '') then
+                v_rows[v_place].heading := coalesce(p_title, '');
+            end if;
+        end loop;
+    end if;
     v_written := ragpg._write_chunks(
         v_version.index_version_id, document_id, v_new.language, v_old.language <> v_new.language,
         v_rows, p_embeddings, v_version.dimensions

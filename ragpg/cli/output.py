@@ -23,6 +23,7 @@ DEGRADED_MEANING: Mapping[str, str] = {
     "keyword_empty": "no visible document holds any word of the query",
     "stale_embeddings": "some chunks have no vector yet, so only the keyword leg can find them",
     "stale_statistics": "the word statistics are old; scores are a little off until they are refreshed",
+    "language_missing": "a text-search configuration of some documents is gone; their language was left out",
     "exact_fallback": "the vector index came back short, so the search was exact and slower",
     "term_cap": "the query was long; only its most telling words were searched",
     "query_truncated": "the query was longer than the model reads, so its end was not embedded",

@@ -22,6 +22,7 @@ SHOWN = 4
 class Comparison:
     """A question and what each leg found for it."""
 
+    number: str
     question: Question
     keyword: SearchHits
     vector: SearchHits
@@ -33,9 +34,10 @@ class Comparison:
         Returns
         -------
         dict[str, Any]
-            The question, its principals, and the hits of each leg.
+            The question with its number and principals, and the hits of each leg.
         """
         return {
+            "number": self.number,
             "question": self.question.text,
             "principals": list(self.question.principals),
             "keyword": [hit_dict(hit) for hit in self.keyword],
@@ -44,7 +46,7 @@ class Comparison:
         }
 
 
-def compare(client: Client, collection: str, question: Question) -> Comparison:
+def compare(client: Client, collection: str, number: str, question: Question) -> Comparison:
     """Ask a question of each leg alone and of both.
 
     Parameters
@@ -53,6 +55,8 @@ def compare(client: Client, collection: str, question: Question) -> Comparison:
         An open client.
     collection
         The collection's name.
+    number
+        The question's number.
     question
         The question, and who asks it.
 
@@ -63,6 +67,7 @@ def compare(client: Client, collection: str, question: Question) -> Comparison:
     """
     asked_as = question.asked_as
     return Comparison(
+        number,
         question,
         client.search(collection, question.text, k=SHOWN, mode="keyword", principals=asked_as),
         client.search(collection, question.text, k=SHOWN, mode="vector", principals=asked_as),
@@ -70,7 +75,7 @@ def compare(client: Client, collection: str, question: Question) -> Comparison:
     )
 
 
-def print_comparison(console: Console, comparison: Comparison) -> None:
+def print_comparison(console: Console, comparison: Comparison, *, total: int) -> None:
     """Print the three rankings as a table.
 
     Parameters
@@ -79,13 +84,15 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
         Where to.
     comparison
         What ``compare`` found.
+    total
+        How many questions there are.
     """
     from rich.table import Table
     from rich.text import Text
 
     question = comparison.question
     console.print()
-    console.print(title(question))
+    console.print(title(f"Question {comparison.number} of {total}", question))
     if question.remark:
         console.print(Text(question.remark, "dim"))
     table = Table(show_lines=False, pad_edge=False, expand=False)
@@ -102,11 +109,13 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
         console.print("  nothing that this caller may read")
 
 
-def title(question: Question) -> Text:
+def title(label: str, question: Question) -> Text:
     """Say what is asked, and as whom.
 
     Parameters
     ----------
+    label
+        What the line begins with.
     question
         The question.
 
@@ -118,7 +127,7 @@ def title(question: Question) -> Text:
     from rich.text import Text
 
     asked_as = ", ".join(question.principals) or "public"
-    return Text.assemble((f"“{clean(question.text)}”", "bold"), f"  asked as {asked_as}")
+    return Text.assemble(f"{label}: ", (f"“{clean(question.text)}”", "bold"), f"  asked as {asked_as}")
 
 
 def _cell(hit: SearchHit) -> Text:

@@ -60,6 +60,43 @@ HANDBOOK_QUESTIONS = (
 HANDBOOK_ANSWER = Question("How many days of annual leave do I have?", ("group:staff",))
 
 
+def distinct(questions: Iterable[Question]) -> int:
+    """Count the questions, one that is asked as several callers once.
+
+    Parameters
+    ----------
+    questions
+        The questions.
+
+    Returns
+    -------
+    int
+        How many different texts they have.
+    """
+    return len({question.text for question in questions})
+
+
+def numbers(questions: Iterable[Question]) -> list[str]:
+    """Number the questions: 1, 2, and 3a, 3b for one that is asked as two callers.
+
+    Parameters
+    ----------
+    questions
+        The questions.
+
+    Returns
+    -------
+    list[str]
+        One number each, in the same order.
+    """
+    texts = [question.text for question in questions]
+    order = list(dict.fromkeys(texts))
+    return [
+        f"{order.index(text) + 1}{chr(ord('a') + texts[:place].count(text)) if texts.count(text) > 1 else ''}"
+        for place, text in enumerate(texts)
+    ]
+
+
 def derive_questions(files: Iterable[Path], count: int = 3) -> list[Question]:
     """Make known-item questions from somebody's own documents: their most distinctive headings.
 

@@ -20,6 +20,8 @@ from ragpg.cli.connect import Database, find_database, open_client
 from ragpg.cli.options import JsonOption, UrlOption
 from ragpg.cli.output import note_problems, print_json
 from ragpg.cli.progress import ingest_progress, waiting
+from ragpg.cli.requirements import require_quickstart
+from ragpg.config import Settings
 
 if TYPE_CHECKING:
     from ragpg.cli.comparison import Comparison
@@ -90,13 +92,15 @@ def quickstart(
     vector and hybrid rankings, and one answer with citations. Run it again as often as you like: only what changed is
     done.
     """
-    from ragpg.db.migrate import migrate
-
     begun = time.monotonic()
     stages = Stages(quiet=as_json)
     source = path.resolve() if path is not None else _handbook()
     files = _documents(source)
     collection = collection_name(source) if path is not None else "handbook"
+    embedded = Settings.from_env(database_url=url or None).database_url is None
+    require_quickstart(files, embedder=embedder, embedded=embedded)
+
+    from ragpg.db.migrate import migrate
 
     with stages.stage("database", "starting PostgreSQL", "PostgreSQL is running"):
         database = find_database(url, create=True)
@@ -107,7 +111,7 @@ def quickstart(
         _ensure_collection(client, collection, embedder)
         report = _ingest(client, collection, source, stages)
         questions, answered = _questions(files, own=path is not None)
-        with stages.stage("search", "searching", f"{len(questions)} questions, each in three ways"):
+        with stages.stage("search", "searching", _count(questions)):
             comparisons = _compare(client, collection, questions)
         answer = _answer(client, collection, answered)
     stages.seconds["total"] = round(time.monotonic() - begun, 3)
@@ -197,10 +201,19 @@ def _questions(files: list[Path], *, own: bool) -> tuple[list[Question], Questio
     return questions, questions[0] if questions else None
 
 
+def _count(questions: list[Question]) -> str:
+    from ragpg.cli.demo import distinct
+
+    number = distinct(questions)
+    return f"{number} {'question' if number == 1 else 'questions'}, each in three ways"
+
+
 def _compare(client: Client, collection: str, questions: list[Question]) -> list[Comparison]:
     from ragpg.cli.comparison import compare
+    from ragpg.cli.demo import numbers
 
-    return [compare(client, collection, question) for question in questions]
+    asked = zip(numbers(questions), questions, strict=True)
+    return [compare(client, collection, number, question) for number, question in asked]
 
 
 def _answer(client: Client, collection: str, question: Question | None) -> Answer | None:
@@ -214,14 +227,16 @@ def _show(comparisons: list[Comparison], question: Question | None, answer: Answ
 
     from ragpg.cli.ask import print_answer
     from ragpg.cli.comparison import print_comparison, title
+    from ragpg.cli.demo import distinct
 
     # Where the output is no terminal there is no width to fit, so nothing has to be folded.
     console = Console() if sys.stdout.isatty() else Console(width=140)
+    total = distinct(comparison.question for comparison in comparisons)
     for comparison in comparisons:
-        print_comparison(console, comparison)
+        print_comparison(console, comparison, total=total)
     if question is not None and answer is not None:
         console.print()
-        console.print(title(question))
+        console.print(title("An answer with citations", question))
         print_answer(answer)
 
 
@@ -231,15 +246,19 @@ def _what_next(
     where = (
         f"embedded PostgreSQL, in {database.data_dir}" if database.data_dir is not None else "your PostgreSQL"
     )
-    lines = [f"export RAGPG_DATABASE_URL={shlex.quote(database.shown)}"] if url is not None else []
+    # A command with *** in it would not work, and the password does not belong on the screen.
+    secret = database.shown != database.url
+    address = '"$RAGPG_DATABASE_URL"' if secret else shlex.quote(database.url)
+    lines = [f"export RAGPG_DATABASE_URL={address}"] if url is not None and not secret else []
     lines += [f"ragpg search {collection} {_for_shell(question)} --explain" for question in questions[:2]]
     if asked is not None:
         lines.append(f"ragpg ask {collection} {_for_shell(asked)}")
-        lines.append(f"{_psql(database)} {shlex.quote(database.shown)} -c {_sql_example(collection, asked)}")
+        lines.append(f"{_psql(database)} {address} -c {_sql_example(collection, asked)}")
     lines.append("ragpg status")
     if database.data_dir is not None:
         lines.append("ragpg stop   # stops the server; the next command starts it again")
-    typer.echo(f"\nEverything is in schema ragpg of {database.shown} ({where}). Try next:")
+    typer.echo(f"\nEverything is in schema ragpg of {database.shown} ({where}).")
+    typer.echo(f"Try next{', with the URL you gave in RAGPG_DATABASE_URL' if secret else ''}:")
     for line in lines:
         typer.echo(f"  {line}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ragpg.cli.demo import HANDBOOK_ANSWER, HANDBOOK_QUESTIONS, derive_questions
+from ragpg.cli.demo import HANDBOOK_ANSWER, HANDBOOK_QUESTIONS, Question, derive_questions, distinct, numbers
 
 
 def write(folder: Path, **texts: str) -> list[Path]:
@@ -56,3 +56,9 @@ def test_the_handbook_holds_what_is_asked() -> None:
     assert "group:hr-leads" in HANDBOOK_QUESTIONS[-1].principals
     assert "group:hr-leads" in (handbook_dir() / "hr/.ragpg.yaml").read_text(encoding="utf-8")
     assert HANDBOOK_ANSWER.asked_as == ["group:staff"]
+
+
+def test_a_question_asked_as_two_callers_counts_once() -> None:
+    assert distinct(HANDBOOK_QUESTIONS) == 3
+    assert numbers(HANDBOOK_QUESTIONS) == ["1", "2", "3a", "3b"]
+    assert numbers([Question("one"), Question("two")]) == ["1", "2"]

@@ -56,6 +56,7 @@ def test_everything_is_ingested(first: dict[str, Any]) -> None:
 
 def test_each_leg_shows_what_it_is_good_at(first: dict[str, Any]) -> None:
     code, paraphrase, staff, leads = first["questions"]
+    assert [question["number"] for question in first["questions"]] == ["1", "2", "3a", "3b"]
     assert "ERR-1042" in code["keyword"][0]["content"] + code["keyword"][0]["heading"]
     assert "ERR-1042" in code["hybrid"][0]["content"] + code["hybrid"][0]["heading"]
     assert paraphrase["keyword"] == []
@@ -94,6 +95,9 @@ def test_what_people_see(text: str) -> None:
     assert "keyword (BM25)" in text
     assert "hybrid" in text
     assert "group:hr-leads" in text
+    assert "✓ 3 questions, each in three ways" in text
+    assert re.findall(r"^Question (\w+) of 3: “", text, re.MULTILINE) == ["1", "2", "3a", "3b"]
+    assert "An answer with citations: “How many days" in text
     assert "] hr/leave-policy.md" in text
     assert re.search(r"\(\d+\.\d s\)", text)
     assert "postgresql://" in text
@@ -156,3 +160,25 @@ def test_own_database(database: str, docs: Path) -> None:
     assert f"export RAGPG_DATABASE_URL='{database}'" in result.stdout
     assert "ragpg stop" not in result.stdout
     assert "2 documents new or changed" in result.stdout
+
+
+@pytest.mark.parametrize("given", ["option", "variable"])
+def test_commands_for_a_url_with_a_password_work(database: str, docs: Path, given: str) -> None:
+    url = database.replace("@", ":s3cret@", 1)
+    settings = {"RAGPG_DATABASE_URL": url}
+    if given == "option":
+        result = program("quickstart", docs, "--embedder", "hash", "--url", url)
+    else:
+        result = program("quickstart", docs, "--embedder", "hash", env=settings)
+    assert result.returncode == 0, result.stderr
+    assert "s3cret" not in result.stdout
+    assert "Try next, with the URL you gave in RAGPG_DATABASE_URL:" in result.stdout
+    commands = result.stdout.split("RAGPG_DATABASE_URL:\n")[1].split("\n\n")[0].splitlines()
+    assert len(commands) >= 4
+    for command in commands:
+        assert "***" not in command
+        if command.startswith("  ragpg "):
+            ran = program(*shlex.split(command)[1:], env=settings)
+            assert ran.returncode == 0, (command, ran.stderr)
+        else:
+            assert re.match(r'  psql "\$RAGPG_DATABASE_URL" -c ', command), command

@@ -56,6 +56,7 @@ begin
         from unnest(p_rows) as given
         where
             chunk.index_version_id = p_index_version and chunk.document_id = p_document_id and chunk.id = given.id
+            and chunk.heading = given.heading
             and row(
                 chunk.ordinal, chunk.section_path, chunk.kind, chunk.char_start, chunk.char_end, chunk.parent_start, chunk.parent_end,
                 chunk.page_start, chunk.page_end, chunk.token_count, chunk.metadata
@@ -67,7 +68,12 @@ begin
 
         update ragpg.chunk
         set
-            heading = given.heading, content_tsv = analysed.tsv, lexeme_count = ragpg._lexeme_count(analysed.tsv), written_at = v_written_at
+            ordinal = given.ordinal, heading = given.heading, section_path = given.section_path, kind = given.kind,
+            char_start = given.char_start, char_end = given.char_end,
+            parent_start = given.parent_start, parent_end = given.parent_end,
+            page_start = given.page_start, page_end = given.page_end,
+            token_count = given.token_count, metadata = given.metadata,
+            content_tsv = analysed.tsv, lexeme_count = ragpg._lexeme_count(analysed.tsv), written_at = v_written_at
         from unnest(p_rows) as given
         cross join lateral ragpg._analyze(v_config, given.heading || E'\n' || given.content) as analysed (tsv)
         where

@@ -9,7 +9,6 @@ import pty
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -42,7 +41,10 @@ def test_interrupt() -> None:
         stderr=subprocess.PIPE,
         env=environment(),
     )
-    time.sleep(2)
+    assert process.stdin is not None
+    # More than a pipe holds: once it is written, the command is there and reads, and waits for the rest.
+    process.stdin.write(b"x" * 1_000_000)
+    process.stdin.flush()
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -85,9 +85,13 @@ def test_database_is_ready_to_migrate(server: EmbeddedServer) -> None:
 
 def test_running_server_is_found_at_once(server: EmbeddedServer) -> None:
     first = pid(server)
-    began = time.perf_counter()
-    start(server.home)
-    assert time.perf_counter() - began < 0.1
+    took: list[float] = []
+    for _ in range(5):
+        began = time.perf_counter()
+        start(server.home)
+        took.append(time.perf_counter() - began)
+    # The best of several: the machine may be busy.
+    assert min(took) < 0.1
     assert pid(server) == first
 
 

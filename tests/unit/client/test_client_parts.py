@@ -23,10 +23,17 @@ def test_importing_the_package_loads_no_driver_and_is_quick() -> None:
         "heavy = {'psycopg', 'openai', 'yaml', 'sqlalchemy', 'tiktoken', 'numpy'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
-    begun = time.monotonic()
     subprocess.run([sys.executable, "-c", code], check=True)
-    # The interpreter's own start is in it, and the machine may be busy: the figure to reach is 0.3 s.
-    assert time.monotonic() - begun < 1.5
+    # The best of several: the machine may be busy.
+    assert min(import_seconds("ragpg") for _ in range(3)) < 0.3
+
+
+def import_seconds(module: str) -> float:
+    """How long an import takes, in a process of its own, without the interpreter's start."""
+    command = [sys.executable, "-X", "importtime", "-c", f"import {module}"]
+    lines = subprocess.run(command, check=True, capture_output=True, text=True).stderr.splitlines()
+    (line,) = (line for line in lines if line.rpartition("|")[2].strip() == module)
+    return int(line.split("|")[1]) / 1e6
 
 
 def test_a_process_that_searches_does_not_load_what_ingest_and_answers_need() -> None:

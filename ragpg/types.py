@@ -46,6 +46,11 @@ class ParsedDocument:
     warnings: tuple[str, ...] = ()
 
 
+def embedding_input(heading: str, content: str) -> str:
+    """What a model sees of a chunk: the heading, a blank line, the content; the content alone where there is no heading."""
+    return f"{heading}\n\n{content}" if heading else content
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """A piece of a document: ``content == document.content[char_start:char_end]``, always, exactly.
@@ -72,7 +77,7 @@ class Chunk:
     @property
     def embedding_input(self) -> str:
         """What is embedded: the heading, a blank line, the content."""
-        return f"{self.heading}\n\n{self.content}" if self.heading else self.content
+        return embedding_input(self.heading, self.content)
 
 
 @dataclass(frozen=True, slots=True)

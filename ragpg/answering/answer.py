@@ -12,6 +12,7 @@ from ragpg.answering.generate import Generator
 from ragpg.answering.language import is_unknown_answer, unknown_answer
 from ragpg.answering.prompt import PromptTemplate, default_template, select_context
 from ragpg.errors import InvalidArgument, InvalidQuery
+from ragpg.text import token_counter
 from ragpg.types import Answer, SearchHits
 
 ANSWER_TRUNCATED: Final = "answer_truncated"
@@ -114,7 +115,4 @@ def _generate(
 
 
 def _cl100k() -> Callable[[str], int]:
-    # The chunkers come with it, and an extractive answer needs none of them.
-    from ragpg.chunking import token_counter
-
     return token_counter("cl100k_base").count

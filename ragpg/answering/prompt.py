@@ -19,7 +19,7 @@ from ragpg.answering.language import unknown_answer
 from ragpg.answering.markers import without_markers
 from ragpg.answering.units import hit_units
 from ragpg.errors import ConfigError, InvalidArgument
-from ragpg.types import SearchHit
+from ragpg.types import SearchHit, embedding_input
 
 Role = Literal["system", "user"]
 CONTEXT_TRUNCATED: Final = "context_truncated"
@@ -137,8 +137,7 @@ def render_source(number: int, hit: SearchHit) -> str:
     Every line that comes from the document begins with ``> ``, so whatever the document holds, a line that closes the source is
     never one of its own.
     """
-    text = f"{hit.heading}\n\n{hit.content}" if hit.heading else hit.content
-    lines = neutralise(without_markers(text)).splitlines()
+    lines = neutralise(without_markers(embedding_input(hit.heading, hit.content))).splitlines()
     quoted = "\n".join(f"> {line}".rstrip() for line in lines)
     return f'<source number="{number}">\n{quoted}\n</source>'
 

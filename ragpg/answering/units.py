@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, cast
+from typing import Final, Literal
 
-import sentencex  # pyright: ignore[reportMissingTypeStubs]
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from ragpg.answering.language import guess_language
+from ragpg.text import split_sentences
 from ragpg.types import SearchHit
 
 UnitKind = Literal["sentence", "list", "row", "code"]
@@ -23,9 +23,7 @@ _TABLE_RULE: Final = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 _CELL_BORDER: Final = re.compile(r"(?<!\\)\|")
 _ENDED: Final = re.compile(r"[.!?…:;,。！？：；、؟।]\W*$")
 _QUOTE_PREFIX: Final = re.compile(r"^\s*>\s?", re.MULTILINE)
-_OTHER_SPACE: Final = re.compile(r"[^\S\n\r\t ]")
 _MARKUP: Final = re.compile(r"^[\s#*_>]+|[\s#*_]+$")
-_segment = cast("Callable[[str, str], list[str]]", sentencex.segment)  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]
 _HEADING_LENGTH: Final = 80
 _LIST_LENGTH: Final = 600
 
@@ -60,15 +58,12 @@ def sentence_spans(text: str, language: str | None = None) -> list[tuple[int, in
     list of (int, int)
         Start and end of each sentence, without the white space around it.
     """
-    # sentencex panics where it meets white space of more than one byte; one space for one character keeps the offsets.
-    plain = _OTHER_SPACE.sub(" ", text)
     spans: list[tuple[int, int]] = []
-    position = 0
-    for piece in _segment(language or guess_language(text), plain):
-        if piece.strip():
-            start = position + len(piece) - len(piece.lstrip())
-            spans.append((start, start + len(piece.strip())))
-        position += len(piece)
+    for start, end in split_sentences(text, language or guess_language(text)):
+        sentence = text[start:end]
+        if sentence.strip():
+            start += len(sentence) - len(sentence.lstrip())
+            spans.append((start, start + len(sentence.strip())))
     return spans
 
 

@@ -2,7 +2,7 @@
 
 from ragpg.chunking.chunker import Chunker, make_chunker
 from ragpg.chunking.spec import DEFAULT_CHUNKING, normalise_spec
-from ragpg.chunking.tokens import TokenCounter, token_counter
+from ragpg.text import TokenCounter, token_counter
 
 __all__ = [
     "DEFAULT_CHUNKING",

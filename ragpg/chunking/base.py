@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ragpg.chunking.outline import Outline
-from ragpg.chunking.tokens import TokenCounter
-from ragpg.types import ChunkKind
+from ragpg.text import TokenCounter
+from ragpg.types import ChunkKind, embedding_input
 
 HEADING_SEPARATOR = " › "
 _ELLIPSIS = "…"
@@ -70,16 +70,14 @@ class Source:
     def room(self, heading: str) -> int:
         """Return how many tokens of content fit beside ``heading``."""
         if heading not in self._room:
-            taken = self.counter.count(f"{heading}\n\n") if heading else 0
+            taken = self.counter.count(embedding_input(heading, ""))
             self._room[heading] = max(1, self.max_tokens - self.counter.special_tokens - taken)
         return self._room[heading]
 
     def measure(self, heading: str, start: int, end: int) -> int:
         """Return the exact number of tokens that is embedded for a range under ``heading``."""
         content = self.text[start:end]
-        return self.counter.special_tokens + self.counter.count(
-            f"{heading}\n\n{content}" if heading else content
-        )
+        return self.counter.special_tokens + self.counter.count(embedding_input(heading, content))
 
     def counts(self, texts: Sequence[str], limit: int) -> list[int]:
         """Count ``texts``; one that can't fit ``limit`` by its length alone is only said to be over it."""

@@ -14,7 +14,7 @@ from ragpg.chunking.parents import SectionParents
 from ragpg.chunking.recursive import Recursive
 from ragpg.chunking.spec import normalise_spec
 from ragpg.chunking.structure import Structure
-from ragpg.chunking.tokens import TokenCounter, token_counter
+from ragpg.text import TokenCounter, token_counter
 from ragpg.types import Chunk, ParsedDocument
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")

@@ -8,24 +8,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, cast
+from collections.abc import Callable, Iterator
 
-from sentencex import get_sentence_boundaries  # pyright: ignore
+from ragpg.text import Span, TokenCounter, split_sentences, word_start
 
-from ragpg.chunking.tokens import TokenCounter
-
-Span = tuple[int, int]
 Cutter = Callable[[str, int, int], list[Span]]
 
 _BLANK_LINES = re.compile(r"\n(?:[^\S\n]*\n)+")
 _LINE_END = re.compile(r"\n")
 _LIST_ITEM = re.compile(r"(?m)^(?P<indent>[ \t]*)(?:[-*+•‣◦]|\d{1,9}[.)])[ \t]")
 _TOP_LEVEL_LINE = re.compile(r"\n[^\S\n]*\n(?=[^\s})\]])")
-# sentencex 1.0.32 panics on one letter, such a space and a full stop ("A\u00a0."), as French and Japanese text has them.
-_WIDE_SPACE = re.compile(r"[^\S\x00-\x7f]")
-_SENTENCE_WINDOW = 4000
-_boundaries = cast(Callable[[str, str], list[Mapping[str, Any]]], get_sentence_boundaries)
 _ZERO_WIDTH_JOINER = "\u200d"
 
 
@@ -68,22 +60,7 @@ def list_items(text: str, start: int, end: int) -> list[Span]:
 
 def sentences(text: str, start: int, end: int) -> list[Span]:
     """Cut between sentences, in any language that ends them with punctuation."""
-    # In windows, because the segmenter's time grows with the square of a paragraph's length.
-    cuts: list[int] = []
-    position = start
-    while position < end:
-        stop = min(end, position + _SENTENCE_WINDOW)
-        if stop < end:
-            stop = _word_start(text, position + _SENTENCE_WINDOW // 2, stop)
-        window = _WIDE_SPACE.sub(" ", text[position:stop])
-        found = [position + boundary["end_index"] for boundary in _boundaries("en", window)]
-        if stop < end and len(found) > 1:
-            found.pop()
-            stop = found[-1]
-        cuts += found
-        cuts.append(stop)
-        position = stop
-    return _cut_at(cuts, start, end)
+    return [(start + left, start + right) for left, right in split_sentences(text[start:end])]
 
 
 def windows(
@@ -111,7 +88,7 @@ def windows(
         size = ends[budget - 1]
         cut = whole_character(text, max(position + size, position + 1), position, end)
         if words:
-            cut = _word_start(text, position + (cut - position) // 2, cut)
+            cut = word_start(text, position + (cut - position) // 2, cut)
         yield position, cut, bisect_left(ends, cut - position) + 1
         if cut == end:
             return
@@ -152,13 +129,6 @@ def _continues(text: str, position: int) -> bool:
         or text[position - 1] == _ZERO_WIDTH_JOINER
         or (character == "\n" and text[position - 1] == "\r")
     )
-
-
-def _word_start(text: str, low: int, cut: int) -> int:
-    if text[cut - 1 : cut + 1].strip() != text[cut - 1 : cut + 1]:
-        return cut
-    last_word = text[low:cut].rsplit(None, 1)[-1]
-    return cut - len(last_word) if len(last_word) < cut - low else cut
 
 
 def _cut_after(pattern: re.Pattern[str], text: str, start: int, end: int) -> list[Span]:

@@ -6,8 +6,8 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from ragpg.chunking.tokens import TOKENIZERS
 from ragpg.errors import ChunkingError
+from ragpg.text import TOKENIZERS
 
 DEFAULT_CHUNKING: Mapping[str, Any] = {"strategy": "structure", "max_tokens": 256}
 """What a collection uses when it names nothing else."""

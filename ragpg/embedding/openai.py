@@ -10,7 +10,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import replace
 
 from ragpg.embedding.base import Progress, check_vectors, prepare
-from ragpg.embedding.packing import Cl100kCounter, byte_weights, pack
+from ragpg.embedding.packing import InputCounter, byte_weights, pack
 from ragpg.embedding.remote import Endpoint
 from ragpg.embedding.retry import CircuitBreaker, RetryPolicy
 from ragpg.errors import ConfigError
@@ -92,7 +92,7 @@ class OpenAIEmbedder:
         self._dimensions = dimensions if dimensions is not None else native
         self._parameter = dimensions if native is not None and dimensions != native else None
         self._may_shorten = native is None and dimensions is not None
-        self._counter = Cl100kCounter() if native is not None else None
+        self._counter = InputCounter() if native is not None else None
         self._max_concurrency = max_concurrency
         self._lock = threading.Lock()
         self._retry = retry or RetryPolicy()

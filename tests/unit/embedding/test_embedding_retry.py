@@ -4,7 +4,7 @@ from email.utils import format_datetime
 import pytest
 
 from ragpg.embedding import CircuitBreaker, RetryPolicy
-from ragpg.embedding.packing import Cl100kCounter, pack
+from ragpg.embedding.packing import InputCounter, pack
 from ragpg.embedding.retry import retry_after
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -89,20 +89,20 @@ def test_packing(weights, requests):
 
 def test_cutting_leaves_no_broken_character():
     text = "🦔" * 50
-    shorter = Cl100kCounter().cut(text, 20)
+    shorter = InputCounter().cut(text, 20)
     assert shorter is not None
     assert text.startswith(shorter)
     assert 0 < len(shorter) < 20
-    assert Cl100kCounter().cut("short", 20) is None
-    assert Cl100kCounter().cut(" word" * 20, 20) is None
+    assert InputCounter().cut("short", 20) is None
+    assert InputCounter().cut(" word" * 20, 20) is None
 
 
 def test_without_the_vocabulary_nothing_is_counted_or_cut(monkeypatch):
     def fail(name):
         raise OSError("no network")
 
-    monkeypatch.setattr("ragpg.embedding.packing.tiktoken.get_encoding", fail)
-    counter = Cl100kCounter()
+    monkeypatch.setattr("tiktoken.get_encoding", fail)
+    counter = InputCounter()
     assert counter.count("text") is None
     assert counter.cut("text " * 100, 20) is None
     assert counter.weights(["text"] * 100_000) == [4] * 100_000

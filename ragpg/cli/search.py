@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragpg.cli.connect import open_client
-from ragpg.cli.options import AsOption, CollectionArgument, FilterOption, JsonOption, TenantOption, UrlOption
+from ragpg.cli.options import (
+    AsOption,
+    CollectionArgument,
+    ExpandOption,
+    FilterOption,
+    JsonOption,
+    TenantOption,
+    UrlOption,
+)
 from ragpg.cli.output import hit_dict, note, note_degraded, one_line, place, print_json
 
 if TYPE_CHECKING:
@@ -33,15 +41,7 @@ def search(
     principals: AsOption = None,
     tenant: TenantOption = None,
     filter_: FilterOption = None,
-    expand: Annotated[
-        str | None,
-        typer.Option(
-            "--expand",
-            metavar="parent|neighbors:N|document",
-            help="Return each hit with the text around it.",
-            show_default=False,
-        ),
-    ] = None,
+    expand: ExpandOption = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say how the answer was found.")] = False,
     as_json: JsonOption = False,
     url: UrlOption = None,

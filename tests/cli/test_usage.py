@@ -45,7 +45,17 @@ def test_version(bare: Cli) -> None:
         ("search", "handbook", "refund", "--k", "0"),
         ("search", "handbook", "refund", "--k", "-3"),
         ("search", "handbook", "refund", "--k", "many"),
+        ("search", "handbook", "refund", "--k", "1001"),
         ("search", "handbook", "refund", "--mode", "semantic"),
+        ("search", "handbook", "refund", "--expand", "page"),
+        ("search", "handbook", "refund", "--expand", "neighbors:"),
+        ("search", "handbook", "refund", "--expand", "neighbors:-1"),
+        ("search", "handbook", "refund", "--expand", "neighbors:1000"),
+        ("search", "handbook", "refund", "--tenant", "é" * 501),
+        ("delete", "handbook", ""),
+        ("delete", "handbook", "é" * 501),
+        ("collection", "create", " "),
+        ("collection", "create", "x" * 201),
         ("ask", "handbook", "refund", "--k", "0"),
         ("ingest", "handbook"),
         ("ingest", "handbook", "no/such/file.md"),
@@ -63,6 +73,7 @@ def test_wrong_usage(bare: Cli, arguments: tuple[str, ...]) -> None:
     assert result.exit_code == 2, result.output
     assert result.stdout == ""
     assert result.stderr
+    assert "p_" not in result.stderr, "the names of SQL parameters say nothing here"
 
 
 @pytest.mark.parametrize(
@@ -71,6 +82,7 @@ def test_wrong_usage(bare: Cli, arguments: tuple[str, ...]) -> None:
         ("-",),
         ("-", ".", "--id", "x"),
         ("-", "--id", "x", "--sync"),
+        ("-", "--id", ""),
         (".", "--id", "x"),
         (".", "--title", "x"),
         (".", "--media-type", "text/html"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from typing import NamedTuple, TypedDict
@@ -12,6 +13,7 @@ from ragpg.db.flow import Flow, blocking, run
 from ragpg.db.rows import IndexVersion
 from ragpg.embedding import Embedder, embedder_for, make_embedder
 from ragpg.errors import EmbedderMismatch
+from ragpg.retrieval.closing import close
 
 # How long a client may go on with the index version that it saw last. Every search names the version whose embedder
 # made its query's vector, so two models are never mixed: after a switch, a client searches the old version for at
@@ -48,6 +50,9 @@ class EmbedderMemory:
         self._clock = clock
         self._versions: dict[tuple[str, int | None], tuple[float, IndexVersion]] = {}
         self._embedders: dict[_Model, Embedder] = {}
+        self._own: list[Embedder] = []
+        # Held while an embedder is made, which may load a model: whoever needs it too waits instead of loading another.
+        self._making = threading.Lock()
 
     def version(
         self, collection: str, index_version: int | None = None, *, fresh: bool = False
@@ -64,8 +69,10 @@ class EmbedderMemory:
 
     def forget(self, collection: str) -> None:
         """Look the collection's versions up again next time."""
-        for key in [key for key in self._versions if key[0] == collection]:
-            self._versions.pop(key, None)
+        # A copy, because other threads add versions meanwhile.
+        for key in self._versions.copy():
+            if key[0] == collection:
+                self._versions.pop(key, None)
 
     def embedder(self, version: IndexVersion) -> Flow[Embedder | None]:
         """Return the version's embedder, made once; ``None`` where the version is for keyword search only.
@@ -78,9 +85,8 @@ class EmbedderMemory:
         model = _model_of(version)
         if model is None:
             return None
-        if model not in self._embedders:
-            self._embedders[model] = yield from blocking(lambda: self._make(model))
-        return self._embedders[model]
+        found = self._embedders.get(model)
+        return (yield from blocking(lambda: self._made_once(model))) if found is None else found
 
     def chosen(self, embedder: str | Embedder | None) -> Embedder | None:
         """Make the embedder of a new collection, and keep it for its searches. May ask a remote model.
@@ -98,15 +104,36 @@ class EmbedderMemory:
         choice = embedder or self.given or self.settings.embedder
         if choice == "none":
             return None
-        made = make_embedder(choice, **self._options()) if isinstance(choice, str) else choice
+        made = self._named(choice) if isinstance(choice, str) else choice
         model = _Model(made.provider, made.model, made.dimensions, made.query_prefix, made.document_prefix)
+        if isinstance(choice, str):
+            return self._embedders.setdefault(model, made)
         self._embedders[model] = made
+        return made
+
+    def close(self) -> None:
+        """Close the embedders that were made here. An instance that was handed over stays open."""
+        with self._making:
+            own, self._own = self._own, []
+            self._embedders.clear()
+        for embedder in own:
+            close(embedder)
+
+    def _made_once(self, model: _Model) -> Embedder:
+        with self._making:
+            if model not in self._embedders:
+                self._embedders[model] = self._make(model)
+            return self._embedders[model]
+
+    def _named(self, name: str) -> Embedder:
+        made = make_embedder(name, **self._options())
+        self._own.append(made)
         return made
 
     def _make(self, model: _Model) -> Embedder:
         given = self.given
         if given is not None:
-            wanted = make_embedder(given, **self._options()) if isinstance(given, str) else given
+            wanted = self._named(given) if isinstance(given, str) else given
             found = (wanted.provider, wanted.model, wanted.dimensions)
             if found != model[:3]:
                 raise EmbedderMismatch(
@@ -119,7 +146,9 @@ class EmbedderMemory:
                         f"the collection's vectors of {_name(*model[:3])} were made with other prefixes than this embedder's"
                     )
                 return given
-        return embedder_for(*model, **self._options())
+        made = embedder_for(*model, **self._options())
+        self._own.append(made)
+        return made
 
     def _options(self) -> _Options:
         return {

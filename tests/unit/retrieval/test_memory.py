@@ -1,11 +1,18 @@
+import contextlib
 import dataclasses
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from ragpg.config import Settings
 from ragpg.db.rows import IndexVersion
-from ragpg.embedding import make_embedder
+from ragpg.embedding import embedder_for, make_embedder
+from ragpg.embedding.hash import HashEmbedder
 from ragpg.errors import EmbedderMismatch
 from ragpg.retrieval.memory import VERSION_LIFETIME, EmbedderMemory
 
@@ -18,6 +25,14 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+@pytest.fixture
+def frequent_switches() -> Iterator[None]:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
 
 
 @pytest.fixture
@@ -97,3 +112,74 @@ def test_a_new_collections_embedder_is_the_argument_the_clients_or_the_settings(
     assert EmbedderMemory("hash:32", settings=settings).chosen(None).dimensions == 32  # type: ignore[union-attr]
     assert EmbedderMemory(settings=settings).chosen(None).dimensions == 8  # type: ignore[union-attr]
     assert EmbedderMemory(settings=settings).chosen("none") is None
+
+
+def remember(memory: EmbedderMemory, collection: str) -> None:
+    flow = memory.version(collection)
+    next(flow)
+    with contextlib.suppress(StopIteration):
+        flow.send(VERSION)
+
+
+def test_forgetting_goes_along_with_other_threads_lookups(frequent_switches: None) -> None:
+    memory = EmbedderMemory(settings=Settings())
+    done = threading.Event()
+
+    def look_up() -> None:
+        for number in range(20_000):
+            remember(memory, f"c{number}")
+        done.set()
+
+    with ThreadPoolExecutor(2) as threads:
+        running = threads.submit(look_up)
+        while not done.is_set() and not running.done():
+            memory.forget("c0")
+            memory.forget("docs")
+        running.result()
+
+
+def test_threads_that_need_an_embedder_at_once_share_one(drive: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+
+    def slowly(*model: Any, **options: Any) -> Any:
+        time.sleep(0.05)
+        made.append(embedder_for(*model, **options))
+        return made[-1]
+
+    monkeypatch.setattr("ragpg.retrieval.memory.embedder_for", slowly)
+    memory = EmbedderMemory(settings=Settings())
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: drive(memory.embedder(VERSION)), range(4)))
+    assert len(made) == 1
+    assert found == made * 4
+
+
+class Closing(HashEmbedder):
+    closed = 0
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def test_closing_closes_the_embedders_that_were_made_and_no_others(
+    drive: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, named, given = Closing(64), Closing(32), Closing(64)
+    monkeypatch.setattr("ragpg.retrieval.memory.embedder_for", lambda *_, **__: made)
+    monkeypatch.setattr("ragpg.retrieval.memory.make_embedder", lambda *_, **__: named)
+    memory = EmbedderMemory(settings=Settings())
+    assert drive(memory.embedder(VERSION)) is made
+    assert memory.chosen("hash:32") is named
+    memory.close()
+    memory.close()
+    assert (made.closed, named.closed) == (1, 1)
+    handed = EmbedderMemory(given, settings=Settings())
+    assert drive(handed.embedder(VERSION)) is given
+    handed.close()
+    assert given.closed == 0
+
+
+def test_an_embedder_without_close_is_left_alone(drive: Any) -> None:
+    memory = EmbedderMemory(settings=Settings())
+    drive(memory.embedder(VERSION))
+    memory.close()

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from ragpg.errors import ConfigError
 
 _KEY_VALUE = re.compile(r"\s*\w+\s*=")
+_SCHEME = re.compile(r"[A-Za-z][\w+.-]*")
 _DEFAULT_DATA_DIR = Path(".ragpg")
 _DEFAULT_CHAT_MODEL = "gpt-4o-mini"
 _DEFAULT_TIMEOUT = 60.0
@@ -96,6 +97,32 @@ class Settings:
         return replace(settings, **given)
 
 
+def checked_database_url(value: str, name: str) -> str:
+    """Return a database URL or libpq connection string as it is, if it is one.
+
+    Parameters
+    ----------
+    value
+        The URL or string.
+    name
+        Where it comes from, for the message.
+
+    Raises
+    ------
+    ConfigError
+        Where it is neither.
+    """
+    if value.startswith(("postgresql://", "postgres://")) or _KEY_VALUE.match(value):
+        return value
+    scheme, separator, _ = value.partition("://")
+    # Only the scheme is quoted: the rest may hold a password.
+    found = f"starts with {scheme}://" if separator and _SCHEME.fullmatch(scheme) else "is neither"
+    raise ConfigError(
+        f"{name} must be postgresql://user@host/database or a libpq string such as "
+        f"'host=localhost dbname=app', but it {found}"
+    )
+
+
 def _names() -> str:
     return ", ".join(item.name for item in fields(Settings))
 
@@ -106,15 +133,7 @@ def _text(env: Mapping[str, str], name: str) -> str | None:
 
 def _database_url(env: Mapping[str, str]) -> str | None:
     value = _text(env, "RAGPG_DATABASE_URL")
-    if value is None or value.startswith(("postgresql://", "postgres://")) or _KEY_VALUE.match(value):
-        return value
-    scheme, separator, _ = value.partition("://")
-    # Only the scheme is quoted: the rest may hold a password.
-    found = f"starts with {scheme}://" if separator else "is neither"
-    raise ConfigError(
-        f"RAGPG_DATABASE_URL must be postgresql://user@host/database or a libpq string such as "
-        f"'host=localhost dbname=app', but it {found}"
-    )
+    return None if value is None else checked_database_url(value, "RAGPG_DATABASE_URL")
 
 
 def _chat_model(env: Mapping[str, str], *, has_key: bool) -> str | None:

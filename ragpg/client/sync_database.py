@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, TypeVar, cast
 
 from psycopg import Connection, Cursor
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 
 from ragpg.client.retry import connection_lost, retry_delay
 from ragpg.client.sync_runtime import Lock, run_blocking, sleep
+from ragpg.db.connect import connection_string
 from ragpg.db.errors_map import translating
 from ragpg.db.flow import Blocking, Call, Flow, Step
 from ragpg.db.rows import Row
@@ -22,7 +21,6 @@ T = TypeVar("T")
 
 _MAX_CONNECTIONS = 8
 _POOL_TIMEOUT = 10.0
-_CONNECT_TIMEOUT = 10
 
 
 class Database:
@@ -43,7 +41,7 @@ class Database:
             raise ConfigError(
                 "a client needs one of: a database URL (or RAGPG_DATABASE_URL), pool=…, connection=…"
             )
-        self._url = url
+        self._url = None if url is None else connection_string(url)
         self._pool = pool
         self._connection = connection
         self._opening = Lock()
@@ -71,13 +69,16 @@ class Database:
             flow.close()
 
     def close(self) -> None:
-        """Close the pool that was opened for the URL. Anything handed over stays open."""
-        self._closed = True
-        if self._url is not None and self._pool is not None:
-            pool, self._pool = self._pool, None
-            pool.close()
+        """Close the pool that was opened for the URL. Anything handed over stays open, but is not used any more."""
+        # In turn with opening: a pool that is being opened is closed too.
+        with self._opening:
+            self._closed = True
+            if self._url is not None and self._pool is not None:
+                pool, self._pool = self._pool, None
+                pool.close()
 
     def _run(self, step: Step) -> object:
+        self._refuse_if_closed()
         if isinstance(step, Blocking):
             return run_blocking(step.function)
         return self._execute(step)
@@ -110,14 +111,17 @@ class Database:
             sleep(delay)
             attempt += 1
 
+    def _refuse_if_closed(self) -> None:
+        if self._closed:
+            raise ConfigError("the client is closed: make a new one")
+
     def _open_pool(self) -> ConnectionPool[Any]:
         if self._pool is not None:
             return self._pool
         with self._opening:
-            if self._closed:
-                raise ConfigError("the client is closed")
+            self._refuse_if_closed()
             if self._pool is None:
-                url = _with_timeout(cast("str", self._url))
+                url = cast("str", self._url)
                 # A pool retries in the background and reports a timeout; this one tells at once what is wrong.
                 (Connection.connect(url)).close()
                 # Statements are never prepared and nothing is set on a session, so that the URL may be
@@ -138,12 +142,6 @@ class Database:
                 pool.open()
                 self._pool = pool
             return self._pool
-
-
-def _with_timeout(url: str) -> str:
-    if "connect_timeout" in conninfo_to_dict(url) or "PGCONNECT_TIMEOUT" in os.environ:
-        return url
-    return make_conninfo(url, connect_timeout=_CONNECT_TIMEOUT)
 
 
 def _fetch(connection: Connection[Any], call: Call[Any]) -> list[Row]:

@@ -20,6 +20,7 @@ from sqlalchemy.exc import DBAPIError
 
 from ragpg.errors import ConfigError
 
+from .connect import connection_string
 from .errors_map import translate
 from .models import SCHEMA
 from .resources import migrations_dir
@@ -45,6 +46,10 @@ def migrate(url: str | None = None, *, connection: sa.Connection | None = None) 
     ------
     UnsupportedServer
         PostgreSQL or pgvector is missing or too old; the message says what to upgrade.
+    ConfigError
+        There is no URL, or it is malformed.
+    DatabaseUnavailable
+        The database can't be reached.
     """
     with _transaction(url, connection) as target:
         _upgrade(target)
@@ -75,6 +80,18 @@ def current_revision(url: str | None = None, *, connection: sa.Connection | None
         Connection URL (or libpq connection string) of the database.
     connection
         A host application's connection instead.
+
+    Returns
+    -------
+    str | None
+        The revision.
+
+    Raises
+    ------
+    ConfigError
+        There is no URL, or it is malformed.
+    DatabaseUnavailable
+        The database can't be reached.
     """
     with _transaction(url, connection) as target:
         context = MigrationContext.configure(target, opts={"version_table_schema": SCHEMA})
@@ -90,6 +107,15 @@ def uninstall(url: str | None = None, *, connection: sa.Connection | None = None
         Connection URL (or libpq connection string) of the database.
     connection
         A host application's connection instead; committing is up to the host.
+
+    Raises
+    ------
+    ConfigError
+        There is no URL, or it is malformed.
+    DatabaseUnavailable
+        The database can't be reached.
+    AccessDenied
+        The role doesn't own the schema.
     """
     with _transaction(url, connection) as target:
         target.execute(sa.text(f"drop schema if exists {SCHEMA} cascade"))
@@ -102,12 +128,22 @@ def engine_for(url: str | None) -> sa.Engine:
     ----------
     url
         Connection URL (or libpq connection string) of the database.
+
+    Returns
+    -------
+    sqlalchemy.Engine
+        Gives up on a host that does not answer after 10 seconds, unless the URL or ``PGCONNECT_TIMEOUT`` says otherwise.
+
+    Raises
+    ------
+    ConfigError
+        There is no URL, or it is malformed.
     """
     if not url:
         raise ConfigError(
             "no database given: set RAGPG_DATABASE_URL or pass a URL like postgresql://user@host/database"
         )
-    conninfo = url.replace("postgresql+psycopg://", "postgresql://", 1)
+    conninfo = connection_string(url)
     return sa.create_engine(
         "postgresql+psycopg://", creator=lambda: psycopg.connect(conninfo), poolclass=sa.NullPool
     )
@@ -154,5 +190,5 @@ def _transaction(url: str | None, connection: sa.Connection | None) -> Generator
         raise translate(error) from error
     except DBAPIError as error:
         if isinstance(error.orig, psycopg.Error):
-            raise translate(error.orig) from error
+            raise translate(error.orig) from error.orig
         raise

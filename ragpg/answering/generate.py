@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ragpg.answering.prompt import Message
 from ragpg.errors import GenerationError
+from ragpg.remote import CircuitBreaker, Endpoint, RetryPolicy
 
 if TYPE_CHECKING:
     import openai
     from openai.types.chat import ChatCompletionMessageParam
+
+
+# A model of one's own may take a minute to load.
+_PATIENCE = RetryPolicy(max_attempts=5, max_elapsed=300.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +46,7 @@ class Generator(Protocol):
 class OpenAIGenerator:
     """A chat model behind an OpenAI-compatible endpoint.
 
-    Rate limits (429), server errors, time-outs and lost connections are retried with exponential, jittered backoff, or after the time
-    that the server's ``Retry-After`` asks for. Thread-safe.
+    Failures that may pass (rate limits, server errors, time-outs, lost connections) are retried as `RetryPolicy` says. Thread-safe.
 
     Parameters
     ----------
@@ -59,8 +62,13 @@ class OpenAIGenerator:
         Upper limit for the reply.
     temperature
         0 for the same answer every time, as far as the model allows.
-    max_retries
-        Attempts after the first.
+    retry
+        When to try again; by default up to 5 attempts in 5 minutes.
+
+    Raises
+    ------
+    ConfigError
+        Where the base URL is malformed.
     """
 
     def __init__(
@@ -72,16 +80,23 @@ class OpenAIGenerator:
         timeout: float = 60.0,
         max_output_tokens: int = 800,
         temperature: float = 0.0,
-        max_retries: int = 4,
+        retry: RetryPolicy = _PATIENCE,
     ) -> None:
         """Remember the settings; the first call connects."""
         self.model = model
-        self.base_url = base_url or os.environ.get("OPENAI_BASE_URL") or None
-        self._api_key = api_key or os.environ.get("OPENAI_API_KEY") or None
-        self._timeout = timeout
-        self._max_retries = max_retries
+        self._retry = retry
         self._limits: dict[str, Any] = {"max_tokens": max_output_tokens, "temperature": temperature}
-        self._client: openai.OpenAI | None = None
+        self._endpoint = Endpoint(
+            model,
+            base_url=base_url,
+            api_key=api_key,
+            timeout=timeout,
+            breaker=CircuitBreaker(),
+            error=GenerationError,
+            api="a chat API",
+            without_key="choose the chat model none",
+            advice={413: "lower max_context_tokens"},
+        )
 
     def generate(self, messages: Sequence[Message]) -> Generation:
         """Write the reply to the messages.
@@ -95,32 +110,32 @@ class OpenAIGenerator:
         ------
         GenerationError
             If the endpoint refuses, fails after the retries, or answers with something that is no reply.
+        ConfigError
+            If there is no key and no base URL.
         """
+
+        def send(client: openai.OpenAI, seconds: float) -> str:
+            return self._complete(client, messages, seconds)
+
+        return self._read(self._endpoint.call(send, self._retry))
+
+    def close(self) -> None:
+        """Close the connections to the endpoint; the next use opens new ones."""
+        self._endpoint.close()
+
+    def _complete(self, client: openai.OpenAI, messages: Sequence[Message], seconds: float) -> str:
         import openai
 
-        try:
-            body = self._complete(messages)
-        except openai.APIStatusError as error:
-            raise GenerationError(self._explain_status(error)) from error
-        except openai.APITimeoutError as error:
-            raise GenerationError(
-                f"{self._place} did not answer within {self._timeout:g} s, {self._max_retries + 1} times in a row:"
-                " check that the model is loaded, or raise the time-out"
-            ) from error
-        except openai.APIConnectionError as error:
-            raise GenerationError(
-                f"{self._place} can't be reached: check OPENAI_BASE_URL and that the server is running"
-            ) from error
-        return self._read(body)
-
-    def _complete(self, messages: Sequence[Message]) -> str:
-        import openai
-
-        client = self._connect()
         limits = dict(self._limits)
         while True:
             try:
-                return self._create(client, messages, limits)
+                response = client.chat.completions.with_raw_response.create(
+                    model=self.model,
+                    messages=[_as_openai(message) for message in messages],
+                    extra_body=limits,
+                    timeout=seconds,
+                )
+                return response.text
             except openai.BadRequestError as error:
                 # Newer models of OpenAI take another name for the limit and only their own temperature.
                 if "max_completion_tokens" in error.message and "max_tokens" in limits:
@@ -131,30 +146,6 @@ class OpenAIGenerator:
                     raise
                 self._limits = dict(limits)
 
-    def _create(self, client: openai.OpenAI, messages: Sequence[Message], limits: dict[str, Any]) -> str:
-        response = client.chat.completions.with_raw_response.create(
-            model=self.model,
-            messages=[_as_openai(message) for message in messages],
-            extra_body=limits,
-        )
-        return response.text
-
-    def _connect(self) -> openai.OpenAI:
-        if self._client is None:
-            import openai
-
-            if self._api_key is None and self.base_url is None:
-                raise GenerationError(
-                    "no API key: set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own"
-                )
-            self._client = openai.OpenAI(
-                api_key=self._api_key or "none",
-                base_url=self.base_url,
-                timeout=self._timeout,
-                max_retries=self._max_retries,
-            )
-        return self._client
-
     def _read(self, body: str) -> Generation:
         """Take the reply out of the response, which may be any text at all."""
         try:
@@ -163,7 +154,7 @@ class OpenAIGenerator:
             message = _dict(choice["message"])
         except (ValueError, KeyError, IndexError, TypeError) as error:
             raise GenerationError(
-                f"{self._place} sent no valid chat completion: check that the URL ends in /v1"
+                f"{self._endpoint.who} sent no valid chat completion: check that the URL ends in /v1"
             ) from error
         reason, text, model = choice.get("finish_reason"), message.get("content"), completion.get("model")
         if message.get("refusal") or reason == "content_filter":
@@ -177,33 +168,6 @@ class OpenAIGenerator:
             usage=_usage(completion.get("usage")),
             truncated=reason == "length",
         )
-
-    @property
-    def _place(self) -> str:
-        return f"the language model endpoint {self.base_url or 'of OpenAI'}"
-
-    def _explain_status(self, error: openai.APIStatusError) -> str:
-        advice = {
-            401: "check OPENAI_API_KEY",
-            403: "check that OPENAI_API_KEY may use this model",
-            404: f"check the model's name ({self.model}) and that OPENAI_BASE_URL ends in /v1",
-            413: "lower max_context_tokens",
-            429: "the rate limit or the quota is used up: wait, or check the account",
-        }
-        fallback = (
-            "try again later" if error.status_code >= 500 else "check the model's name and its context length"
-        )
-        return f"{self._place} answered {error.status_code}: {advice.get(error.status_code, fallback)}{self._detail(error)}"
-
-    def _detail(self, error: openai.APIStatusError) -> str:
-        """Quote the server's own message, unless a key might be in it."""
-        body = error.body
-        message = body.get("message") if isinstance(body, dict) else None  # type: ignore[union-attr]
-        if error.status_code in {401, 403} or not isinstance(message, str):
-            return ""
-        if self._api_key and self._api_key in message:
-            return ""
-        return f" (it says: {' '.join(message.split())[:200]})"
 
 
 def _as_openai(message: Message) -> ChatCompletionMessageParam:

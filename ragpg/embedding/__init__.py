@@ -2,7 +2,7 @@
 
 from ragpg.embedding.base import Embedder, input_hash, model_key
 from ragpg.embedding.factory import embedder_for, make_embedder
-from ragpg.embedding.retry import CircuitBreaker, RetryPolicy
+from ragpg.remote import CircuitBreaker, RetryPolicy
 
 __all__ = [
     "CircuitBreaker",

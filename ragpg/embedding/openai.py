@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import logging
-import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 from ragpg.embedding.base import Progress, check_vectors, prepare
 from ragpg.embedding.packing import InputCounter, byte_weights, pack
-from ragpg.embedding.remote import Endpoint
-from ragpg.embedding.retry import CircuitBreaker, RetryPolicy
-from ragpg.errors import ConfigError
+from ragpg.errors import ConfigError, EmbeddingError
+from ragpg.remote import BadAnswer, CircuitBreaker, Endpoint, RetryPolicy
+
+if TYPE_CHECKING:
+    from openai import OpenAI
 
 _log = logging.getLogger(__name__)
 
@@ -102,12 +104,15 @@ class OpenAIEmbedder:
             max_elapsed=min(self._retry.max_elapsed, _QUERY_SECONDS),
         )
         self._endpoint = Endpoint(
-            model=model,
-            base_url=base_url or os.environ.get("OPENAI_BASE_URL") or None,
+            model,
+            base_url=base_url,
             api_key=api_key,
             timeout=timeout,
-            max_concurrency=max_concurrency,
             breaker=breaker or CircuitBreaker(),
+            error=EmbeddingError,
+            api="an embeddings API",
+            without_key="choose the embedder local",
+            max_concurrency=max_concurrency,
         )
 
     @property
@@ -116,7 +121,7 @@ class OpenAIEmbedder:
         if self._dimensions is None:
             with self._lock:
                 if self._dimensions is None:
-                    probe = self._endpoint.embed(["dimensions"], None, self._query_retry, threading.Event())
+                    probe = self._send(["dimensions"], None, self._query_retry)
                     self._dimensions = len(probe[0])
         return self._dimensions
 
@@ -185,6 +190,10 @@ class OpenAIEmbedder:
         prefix = max(self.query_prefix, self.document_prefix, key=len)
         return self._counter.cut(prefix + text, self.max_tokens) is None
 
+    def close(self) -> None:
+        """Close the connections to the endpoint; the next use opens new ones."""
+        self._endpoint.close()
+
     def _within_limit(self, inputs: list[str]) -> list[str]:
         if self._counter is None:
             return inputs
@@ -202,17 +211,37 @@ class OpenAIEmbedder:
 
     def _request(self, inputs: list[str], retry: RetryPolicy, stop: threading.Event) -> list[list[float]]:
         sent = self._parameter
-        vectors = self._endpoint.embed(inputs, sent, retry, stop)
+        vectors = self._send(inputs, sent, retry, stop)
         if self._may_shorten and sent is None and len(vectors[0]) != self._dimensions:
             # The model's own length is another one, so it is asked to shorten. It was not asked at once, because
             # endpoints refuse the parameter, even with their own length, for models that can't.
-            vectors = self._endpoint.embed(inputs, self._dimensions, retry, stop)
+            vectors = self._send(inputs, self._dimensions, retry, stop)
             check_vectors(vectors, self.dimensions, who=self._endpoint.who)
             self._parameter = self._dimensions
         if self._dimensions is None:
             self._dimensions = len(vectors[0])
         check_vectors(vectors, self._dimensions, who=self._endpoint.who)
         return vectors
+
+    def _send(
+        self,
+        inputs: Sequence[str],
+        dimensions: int | None,
+        retry: RetryPolicy,
+        stop: threading.Event | None = None,
+    ) -> list[list[float]]:
+        def send(client: OpenAI, seconds: float) -> list[list[float]]:
+            from openai import omit
+
+            answer = client.embeddings.create(
+                model=self.model,
+                input=list(inputs),
+                dimensions=omit if dimensions is None else dimensions,
+                timeout=seconds,
+            )
+            return _vectors(answer, len(inputs))
+
+        return self._endpoint.call(send, retry, stop)
 
 
 def _check_dimensions(model: str, dimensions: int | None) -> None:
@@ -226,3 +255,19 @@ def _check_dimensions(model: str, dimensions: int | None) -> None:
     if dimensions > native or (model in _FIXED_DIMENSIONS and dimensions != native):
         shorter = "and can't be shortened" if model in _FIXED_DIMENSIONS else "or fewer"
         raise ConfigError(f"{model} has {native} dimensions {shorter}, so {dimensions} can't be had")
+
+
+def _vectors(answer: Any, count: int) -> list[list[float]]:
+    """Take the vectors out of an answer, in the order of the inputs."""
+    data = cast("list[Any] | None", getattr(answer, "data", None)) or []
+    by_index: dict[Any, list[float]] = {}
+    try:
+        for item in data:
+            by_index[item.index] = [float(value) for value in item.embedding]
+    except (AttributeError, TypeError, ValueError) as error:
+        raise BadAnswer(f"the answer is not one of an embeddings API ({error})") from error
+    if not all(by_index.values()):
+        raise BadAnswer("an empty vector came back")
+    if len(data) != count or by_index.keys() != set(range(count)):
+        raise BadAnswer(f"{len(data)} vectors came back for {count} inputs, or with wrong indexes")
+    return [by_index[index] for index in range(count)]

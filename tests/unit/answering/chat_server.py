@@ -35,8 +35,8 @@ def completion(text: str | None, **changes: Any) -> Reply:
     return Reply(body=json.dumps(body))
 
 
-def failure(status: int, message: str = "no", **headers: str) -> Reply:
-    body = json.dumps({"error": {"message": message, "type": "x", "param": None, "code": None}})
+def failure(status: int, message: str = "no", *, code: str | None = None, **headers: str) -> Reply:
+    body = json.dumps({"error": {"message": message, "type": "x", "param": None, "code": code}})
     return Reply(status, body, {name.replace("_", "-"): value for name, value in headers.items()})
 
 

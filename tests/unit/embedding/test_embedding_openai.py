@@ -53,6 +53,13 @@ class TestRequests:
     def test_an_endpoint_of_ones_own_needs_no_key(self, server):
         assert len(embedder(server, api_key=None).embed_query("x")) == 4
 
+    def test_a_closed_embedder_connects_again(self, server):
+        tiny = embedder(server)
+        tiny.close()
+        assert tiny.embed_query("x") == vector("x", 4)
+        tiny.close()
+        assert tiny.embed_query("x") == vector("x", 4)
+
     def test_openai_itself_needs_a_key(self, server):
         with pytest.raises(ConfigError, match="OPENAI_API_KEY"):
             OpenAIEmbedder("text-embedding-3-small").embed_query("x")

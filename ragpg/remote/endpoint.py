@@ -179,7 +179,7 @@ class Endpoint:
         try:
             return send(client, seconds)
         except BadAnswer as error:
-            raise _Failure(str(error), passing=False) from error.__cause__
+            raise _Failure(self._redacted(str(error)), passing=False) from self._cause(error.__cause__)
         except openai.APITimeoutError as error:
             raise _Failure(f"no answer within {seconds:.2g} s", passing=True) from error
         except openai.APIConnectionError as error:
@@ -207,7 +207,7 @@ class Endpoint:
     def _redacted(self, text: str) -> str:
         return text.replace(self._key, "***") if self._key else text
 
-    def _cause(self, error: Exception) -> Exception | None:
+    def _cause(self, error: BaseException | None) -> BaseException | None:
         """Keep the error as the cause, unless a server echoed the key in it: tracebacks end up in logs."""
         return None if self._key and self._key in str(error) else error
 

@@ -53,7 +53,7 @@ def test_normalising_again_changes_nothing_and_json_keeps_it(spec: dict[str, Any
     ("spec", "message"),
     [
         ({"strategy": "clever"}, "'clever'.*structure, recursive, fixed"),
-        ({"strategy": 3}, "Unknown chunking strategy 3"),
+        ({"strategy": 3}, "unknown chunking strategy 3"),
         ({"size": 3}, "'size'.*allowed are strategy, max_tokens, tokenizer"),
         ({"overlap": 10}, "'overlap' for 'structure'"),
         ({"max_tokens": 0}, "'max_tokens'.*at least 8, not 0"),

@@ -62,11 +62,15 @@ def test_a_bad_answer_is_not_asked_for_again_and_opens_no_breaker() -> None:
     assert calls == [1.0] * 3
 
 
-def test_a_key_in_an_unreadable_answer_is_in_no_message_and_no_cause() -> None:
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_key_in_an_unreadable_answer_is_in_no_message_and_no_cause(wrapped: bool) -> None:
     def send(client: object, seconds: float) -> None:
-        raise ValueError(f"no JSON: {KEY}")
+        error = ValueError(f"no JSON: {KEY}")
+        if wrapped:
+            raise BadAnswer(str(error)) from error
+        raise error
 
-    with pytest.raises(GenerationError, match=r"not one of a chat API \(no JSON: \*\*\*\)") as caught:
+    with pytest.raises(GenerationError, match=r"no JSON: \*\*\*") as caught:
         endpoint().call(send, ONCE)
     assert KEY not in f"{caught.value} {caught.value.__cause__}"
 

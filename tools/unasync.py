@@ -20,6 +20,7 @@ HEADER = """\
 
 # Whole words, in this order.
 WORDS = {
+    r"The async client, written by hand\. The sync one is generated from it\.": "The sync client.",
     r"async with": "with",
     r"async def": "def",
     r"async for": "for",

@@ -11,6 +11,8 @@ from psycopg_pool import AsyncConnectionPool
 
 from ragpg.client import flows
 from ragpg.client.async_database import AsyncDatabase
+from ragpg.client.async_runtime import run_blocking
+from ragpg.client.chat import ChatModel
 from ragpg.config import Settings
 from ragpg.db import calls
 from ragpg.db.flow import Call, run
@@ -47,7 +49,7 @@ class AsyncBase:
             embedder, settings=self._settings, lifetime=0.0 if shared else VERSION_LIFETIME
         )
         self._searcher = Searcher(self._memory, shared_transaction=shared)
-        self._chat_model = chat_model or self._settings.chat_model
+        self._chat = ChatModel(chat_model or self._settings.chat_model, self._settings)
 
     async def __aenter__(self) -> Self:
         """Return the client itself; nothing is opened yet."""
@@ -60,8 +62,10 @@ class AsyncBase:
         await self.close()
 
     async def close(self) -> None:
-        """Close the connections that the client opened itself. Twice does no harm."""
+        """Close the connections that the client opened itself, to the database and to models. Twice does no harm."""
         await self._database.close()
+        await run_blocking(self._memory.close)
+        await run_blocking(self._chat.close)
 
     async def create_collection(
         self,
@@ -158,7 +162,7 @@ class AsyncBase:
         DocumentNotFound
             Where the collection has no such document in this tenant.
         """
-        checked = flows.principal_list(acl, "acl") or ()
+        checked = flows.readers(acl, "acl")
         await self._call(calls.set_acl(collection, external_id, checked, tenant_id=tenant_id))
 
     async def _call(self, call: Call[T]) -> T:

@@ -53,7 +53,7 @@ class AsyncClient(AsyncBase):
     async def ingest(
         self,
         collection: str,
-        *paths: str | PathLike[str],
+        *paths: str | PathLike[str] | Sequence[str | PathLike[str]],
         acl: Sequence[str] | None = None,
         metadata: Mapping[str, Any] | None = None,
         tenant_id: str | None = None,
@@ -72,7 +72,7 @@ class AsyncClient(AsyncBase):
         collection
             The collection's name.
         *paths
-            Files, folders, glob patterns.
+            Files, folders, glob patterns, or lists of them.
         acl
             Who may read files that say nothing; by default the collection's ``default_acl``.
         metadata
@@ -95,7 +95,7 @@ class AsyncClient(AsyncBase):
             ingest_paths(
                 self._memory,
                 collection,
-                paths,
+                flows.path_list(paths),
                 defaults=flows.defaults(acl, metadata, tenant_id),
                 sync=sync,
                 on_progress=on_progress,
@@ -343,6 +343,7 @@ class AsyncClient(AsyncBase):
         tenant_id: str | None = None,
         filter: Mapping[str, Any] | str | None = None,
         expand: str | None = "parent",
+        max_context_tokens: int = 3000,
     ) -> Answer:
         """Answer a question from what the principals may see, with citations.
 
@@ -361,6 +362,8 @@ class AsyncClient(AsyncBase):
             As for :meth:`search`.
         expand
             Answer from the sections around the hits; ``None`` for the hits alone.
+        max_context_tokens
+            Upper limit for the sources in the chat model's prompt. Extractive answers use every hit.
 
         Returns
         -------
@@ -377,5 +380,5 @@ class AsyncClient(AsyncBase):
             expand=expand,
         )
         return await self._database.drive(
-            flows.ask(self._searcher, arguments, chat_model=self._chat_model, settings=self._settings)
+            flows.ask(self._searcher, arguments, chat=self._chat, max_context_tokens=max_context_tokens)
         )

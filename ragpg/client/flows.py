@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from typing import Any, cast
 
-from ragpg.config import Settings
+from ragpg.client.chat import ChatModel
 from ragpg.db import calls
 from ragpg.db.flow import Flow, blocking, run
 from ragpg.db.search_calls import SearchArguments
 from ragpg.embedding import Embedder
 from ragpg.errors import ChunkingError, InvalidArgument
 from ragpg.ingest.attributes import Defaults
+from ragpg.ingest.sources import PathArgument
 from ragpg.ingest.values import json_mapping
+from ragpg.ingest.values import principals as checked_principals
 from ragpg.retrieval.memory import EmbedderMemory
 from ragpg.retrieval.search import Searcher
 from ragpg.types import Answer
 
 
 def principal_list(principals: Sequence[str] | None, name: str) -> tuple[str, ...] | None:
-    """Check a list of principals. A single string is a list of letters to Python, and a mistake to everyone else.
+    """Check a caller's list of principals.
 
     Parameters
     ----------
@@ -31,20 +34,50 @@ def principal_list(principals: Sequence[str] | None, name: str) -> tuple[str, ..
     Returns
     -------
     tuple[str, ...] | None
-        The same, for good.
+        The same, without repeats.
 
     Raises
     ------
     InvalidArgument
-        Where it is a string, or holds something else than strings.
+        Where it is a string, or holds something else than principals.
     """
-    if principals is None:
-        return None
-    if isinstance(principals, str) or not all(isinstance(each, str) for each in principals):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidArgument(
-            f"{name} is a list of strings such as ['user:ana', 'group:hr'], not {principals!r}"
-        )
-    return tuple(principals)
+    try:
+        return checked_principals(principals, name)
+    except ValueError as error:
+        raise InvalidArgument(str(error)) from error
+
+
+def readers(acl: Sequence[str], name: str) -> tuple[str, ...]:
+    """Check an ACL that must be there; an empty one is nobody.
+
+    Raises
+    ------
+    InvalidArgument
+        Where it is ``None`` or no list of principals.
+    """
+    checked = principal_list(acl, name)
+    if checked is None:
+        raise InvalidArgument(f"{name} is None: name who may read, or [] for nobody")
+    return checked
+
+
+def path_list(arguments: Iterable[PathArgument | Sequence[PathArgument]]) -> list[PathArgument]:
+    """Flatten paths that are given one by one, in lists, or both.
+
+    Raises
+    ------
+    InvalidArgument
+        Where one is no path.
+    """
+    paths: list[PathArgument] = []
+    for argument in arguments:
+        if isinstance(argument, str | PathLike):
+            paths.append(argument)
+        elif isinstance(argument, list | tuple | set | frozenset):
+            paths += path_list(cast("Sequence[PathArgument]", argument))
+        else:
+            raise InvalidArgument(f"a path is a str or a Path, not {argument!r}")
+    return paths
 
 
 def defaults(
@@ -81,7 +114,7 @@ def create_collection(
     """Create a collection whose chunks fit its embedder; see ``Client.create_collection``."""
     memory.forget(name)
     chosen = yield from blocking(lambda: memory.chosen(embedder))
-    readers = principal_list(default_acl, "default_acl")
+    default_readers = principal_list(default_acl, "default_acl")
     spec = yield from blocking(lambda: fitting_chunking(chunking or {}, chosen))
     return (
         yield from run(
@@ -89,7 +122,7 @@ def create_collection(
                 name,
                 language=language,
                 chunking=spec,
-                default_acl=("public",) if readers is None else readers,
+                default_acl=("public",) if default_readers is None else default_readers,
                 embedding_provider=chosen.provider if chosen else None,
                 embedding_model=chosen.model if chosen else None,
                 embedding_dimensions=chosen.dimensions if chosen else None,
@@ -143,22 +176,25 @@ def fitting_chunking(spec: Mapping[str, Any], embedder: Embedder | None) -> dict
 
 
 def ask(
-    searcher: Searcher, arguments: SearchArguments, *, chat_model: str | None, settings: Settings
+    searcher: Searcher, arguments: SearchArguments, *, chat: ChatModel, max_context_tokens: int
 ) -> Flow[Answer]:
     """Search, then answer from the hits; see ``Client.ask``."""
-    from ragpg.answering import OpenAIGenerator, answer_question
+    from ragpg.answering import answer_question
 
     hits = yield from searcher.search(arguments)
-    generator = embedder = None
-    if chat_model is None or chat_model == "none":
+    generator = yield from blocking(chat.generator)
+    embedder = None
+    if generator is None:
         version = yield from searcher.memory.version(arguments.collection)
         embedder = yield from searcher.memory.embedder(version)
-    else:
-        generator = OpenAIGenerator(
-            chat_model, base_url=settings.openai_base_url, timeout=settings.request_timeout
-        )
     return (
         yield from blocking(
-            lambda: answer_question(arguments.query, hits, generator=generator, embedder=embedder)
+            lambda: answer_question(
+                arguments.query,
+                hits,
+                generator=generator,
+                embedder=embedder,
+                max_context_tokens=max_context_tokens,
+            )
         )
     )

@@ -11,7 +11,9 @@ from psycopg import Connection
 from psycopg_pool import ConnectionPool
 
 from ragpg.client import flows
+from ragpg.client.chat import ChatModel
 from ragpg.client.sync_database import Database
+from ragpg.client.sync_runtime import run_blocking
 from ragpg.config import Settings
 from ragpg.db import calls
 from ragpg.db.flow import Call, run
@@ -48,7 +50,7 @@ class Base:
             embedder, settings=self._settings, lifetime=0.0 if shared else VERSION_LIFETIME
         )
         self._searcher = Searcher(self._memory, shared_transaction=shared)
-        self._chat_model = chat_model or self._settings.chat_model
+        self._chat = ChatModel(chat_model or self._settings.chat_model, self._settings)
 
     def __enter__(self) -> Self:
         """Return the client itself; nothing is opened yet."""
@@ -61,8 +63,10 @@ class Base:
         self.close()
 
     def close(self) -> None:
-        """Close the connections that the client opened itself. Twice does no harm."""
+        """Close the connections that the client opened itself, to the database and to models. Twice does no harm."""
         self._database.close()
+        run_blocking(self._memory.close)
+        run_blocking(self._chat.close)
 
     def create_collection(
         self,
@@ -157,7 +161,7 @@ class Base:
         DocumentNotFound
             Where the collection has no such document in this tenant.
         """
-        checked = flows.principal_list(acl, "acl") or ()
+        checked = flows.readers(acl, "acl")
         self._call(calls.set_acl(collection, external_id, checked, tenant_id=tenant_id))
 
     def _call(self, call: Call[T]) -> T:

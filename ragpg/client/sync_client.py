@@ -1,5 +1,5 @@
 # Generated from async_client.py by tools/unasync.py: edit that file and run the tool again.
-"""The sync client, written by hand. The sync one is generated from it.
+"""The sync client.
 
 What only some methods need (parsers, prompts) is imported by them, so that a process that searches starts fast.
 """
@@ -54,7 +54,7 @@ class Client(Base):
     def ingest(
         self,
         collection: str,
-        *paths: str | PathLike[str],
+        *paths: str | PathLike[str] | Sequence[str | PathLike[str]],
         acl: Sequence[str] | None = None,
         metadata: Mapping[str, Any] | None = None,
         tenant_id: str | None = None,
@@ -73,7 +73,7 @@ class Client(Base):
         collection
             The collection's name.
         *paths
-            Files, folders, glob patterns.
+            Files, folders, glob patterns, or lists of them.
         acl
             Who may read files that say nothing; by default the collection's ``default_acl``.
         metadata
@@ -96,7 +96,7 @@ class Client(Base):
             ingest_paths(
                 self._memory,
                 collection,
-                paths,
+                flows.path_list(paths),
                 defaults=flows.defaults(acl, metadata, tenant_id),
                 sync=sync,
                 on_progress=on_progress,
@@ -344,6 +344,7 @@ class Client(Base):
         tenant_id: str | None = None,
         filter: Mapping[str, Any] | str | None = None,
         expand: str | None = "parent",
+        max_context_tokens: int = 3000,
     ) -> Answer:
         """Answer a question from what the principals may see, with citations.
 
@@ -362,6 +363,8 @@ class Client(Base):
             As for :meth:`search`.
         expand
             Answer from the sections around the hits; ``None`` for the hits alone.
+        max_context_tokens
+            Upper limit for the sources in the chat model's prompt. Extractive answers use every hit.
 
         Returns
         -------
@@ -378,5 +381,5 @@ class Client(Base):
             expand=expand,
         )
         return self._database.drive(
-            flows.ask(self._searcher, arguments, chat_model=self._chat_model, settings=self._settings)
+            flows.ask(self._searcher, arguments, chat=self._chat, max_context_tokens=max_context_tokens)
         )

@@ -54,7 +54,7 @@ def search_hybrid(arguments: SearchArguments) -> Call[SearchHits]:
             p_principals => %(principals)s::text[], p_tenant_id => %(tenant_id)s, p_filter => %(filter)s,
             p_chunk_filter => %(chunk_filter)s, p_candidate_k => %(candidate_k)s::int,
             p_rrf_k => %(rrf_k)s::int,
-            p_vector_weight => %(vector_weight)s::real, p_keyword_weight => %(keyword_weight)s::real,
+            p_vector_weight => %(vector_weight)s::float8, p_keyword_weight => %(keyword_weight)s::float8,
             p_fusion => %(fusion)s, p_feedback => %(feedback)s::int, p_expand => %(expand)s,
             p_index_version => %(index_version)s::bigint)
         """,
@@ -104,7 +104,7 @@ def explain_search(arguments: SearchArguments) -> Call[dict[str, Any]]:
             p_principals => %(principals)s::text[], p_tenant_id => %(tenant_id)s, p_filter => %(filter)s,
             p_chunk_filter => %(chunk_filter)s, p_candidate_k => %(candidate_k)s::int,
             p_rrf_k => %(rrf_k)s::int,
-            p_vector_weight => %(vector_weight)s::real, p_keyword_weight => %(keyword_weight)s::real,
+            p_vector_weight => %(vector_weight)s::float8, p_keyword_weight => %(keyword_weight)s::float8,
             p_fusion => %(fusion)s, p_feedback => %(feedback)s::int,
             p_index_version => %(index_version)s::bigint,
             p_mode => %(mode)s)

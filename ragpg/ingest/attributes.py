@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -9,7 +10,7 @@ from typing import Any, cast
 
 from ragpg.db.rows import DocumentState
 from ragpg.errors import ParseError
-from ragpg.ingest.values import principals, text_or_none
+from ragpg.ingest.values import acl_or_none, tenant_or_none, text_or_none
 from ragpg.types import ParsedDocument
 
 
@@ -115,7 +116,14 @@ def given_attributes(
 
 
 _HAS_FRONT_MATTER = {"text/markdown"}
-_PERMISSION_KEYS = ("acl:", "tenant:", "expires:")
+_PERMISSION_KEYS = ("acl", "tenant", "expires")
+# Line ends, indentation and invisible characters before a first line of dashes (or TOML's plus signs).
+_FENCE = re.compile(r"[\s\ufeff\u200b]*(?:-{2,}|\+{3,}|[\u2013\u2014]+)")
+_CLOSING = re.compile(r"^\s*(?:---|\.\.\.|\+\+\+)", re.MULTILINE)
+_NAMES_PERMISSION = re.compile(
+    rf"""(?:^|[{{,])[\s*-]*["']?({"|".join(_PERMISSION_KEYS)})["']?\s*[:=]""", re.IGNORECASE | re.MULTILINE
+)
+_LINES_OF_FRONT_MATTER = 50
 
 
 def _front_matter(document: ParsedDocument, name: str) -> Attributes:
@@ -124,15 +132,17 @@ def _front_matter(document: ParsedDocument, name: str) -> Attributes:
         # What a PDF or an HTML page says of itself was not written to give permissions.
         return Attributes(title=document.title, metadata=values)
     _refuse_unread_permissions(document, name)
-    metadata = values.pop("metadata", None)
-    if metadata is not None and not isinstance(metadata, Mapping):
-        raise ParseError(f"{name}: metadata in the front matter is a mapping, not {metadata!r}")
-    named = cast("Mapping[str, Any]", metadata or {})
     try:
+        _refuse_misplaced_permissions(values)
+        metadata = values.pop("metadata", None)
+        if metadata is not None and not isinstance(metadata, Mapping):
+            raise ValueError(f"metadata is a mapping, not {metadata!r}")
+        named = cast("Mapping[str, Any]", metadata or {})
+        refuse_acl_in_metadata(named)
         return Attributes(
             title=text_or_none(values.pop("title", None), "title"),
-            acl=principals(values.pop("acl", None), "acl"),
-            tenant_id=text_or_none(values.pop("tenant", None), "tenant"),
+            acl=acl_or_none(values.pop("acl", None), "acl"),
+            tenant_id=tenant_or_none(values.pop("tenant", None), "tenant"),
             language=text_or_none(values.pop("language", None), "language"),
             expires_at=_expires(values.pop("expires", None)),
             metadata={**values, **named},
@@ -142,15 +152,42 @@ def _front_matter(document: ParsedDocument, name: str) -> Attributes:
 
 
 def _refuse_unread_permissions(document: ParsedDocument, name: str) -> None:
-    """Front matter that is no valid YAML stays in the text; one that names permissions must not be passed over."""
-    head, fence, _ = document.content.removeprefix("---\n").partition("\n---")
-    if not document.content.startswith("---\n") or not fence:
+    """Front matter that can't be read stays in the text; one that names permissions must not be passed over."""
+    fence = _FENCE.match(document.content)
+    if fence is None:
         return
-    found = [key for key in _PERMISSION_KEYS if any(line.startswith(key) for line in head.splitlines())]
+    rest = document.content[fence.end() :]
+    first_lines = len("".join(rest.splitlines(keepends=True)[:_LINES_OF_FRONT_MATTER]))
+    closing = _CLOSING.search(rest)
+    found = _NAMES_PERMISSION.search(rest, 0, max(first_lines, closing.start() if closing else 0))
     if found:
         raise ParseError(
-            f"{name}: its front matter names {found[0][:-1]}, but can't be read as YAML: mend it"
+            f"{name} begins like front matter that names {found[1]}, but is none that can be read: the first line must be "
+            f"---, the keys must be valid YAML without tabs, and a second --- must end them"
         )
+
+
+def _refuse_misplaced_permissions(values: Mapping[str, Any]) -> None:
+    """Permissions under a key that is not quite theirs would be metadata, and the document open to more people than meant."""
+    for key, value in values.items():
+        meant = key.strip().lower()
+        if meant in _PERMISSION_KEYS and key != meant:
+            raise ValueError(f"the key {key!r} must be written {meant!r}")
+        if meant in _PERMISSION_KEYS and value is None:
+            raise ValueError(f"{key} has no value" + ("; [] is nobody" if key == "acl" else ""))
+
+
+def refuse_acl_in_metadata(metadata: Mapping[str, Any]) -> None:
+    """Refuse metadata that hold an ACL: it would give nobody any rights, and take none away.
+
+    Raises
+    ------
+    ValueError
+        Where a key is ``acl``, however it is written.
+    """
+    for key in metadata:
+        if key.strip().lower() == "acl":
+            raise ValueError(f"metadata holds {key!r}, which restricts nothing there: put acl beside metadata")
 
 
 def _expires(value: object) -> datetime | None:

@@ -25,9 +25,9 @@ from typing import Any, cast
 import yaml
 
 from ragpg.errors import ConfigError
-from ragpg.ingest.attributes import Defaults
+from ragpg.ingest.attributes import Defaults, refuse_acl_in_metadata
 from ragpg.ingest.globs import matches
-from ragpg.ingest.values import json_mapping, principals, text_or_none
+from ragpg.ingest.values import acl_or_none, json_mapping, tenant_or_none, text_or_none
 
 MANIFEST_NAME = ".ragpg.yaml"
 _ENTRY_KEYS = {"acl", "metadata", "title", "language", "tenant"}
@@ -168,10 +168,15 @@ def _manifest(folder: Path, loaded: object) -> Manifest:
 
 
 def _entry(values: Mapping[str, object], prefix: str) -> Defaults:
+    for key in ("acl", "tenant"):
+        if key in values and values[key] is None:
+            raise ValueError(f"{prefix}{key} has no value")
+    metadata = json_mapping(values.get("metadata"), f"{prefix}metadata")
+    refuse_acl_in_metadata(metadata)
     return Defaults(
-        acl=principals(values.get("acl"), f"{prefix}acl"),
-        metadata=json_mapping(values.get("metadata"), f"{prefix}metadata"),
-        tenant_id=text_or_none(values.get("tenant"), f"{prefix}tenant"),
+        acl=acl_or_none(values.get("acl"), f"{prefix}acl"),
+        metadata=metadata,
+        tenant_id=tenant_or_none(values.get("tenant"), f"{prefix}tenant"),
         title=text_or_none(values.get("title"), f"{prefix}title"),
         language=text_or_none(values.get("language"), f"{prefix}language"),
     )

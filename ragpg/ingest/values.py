@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import date
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, TypeVar, cast
 
 T = TypeVar("T")
-
-_MAX_DEPTH = 50
 
 
 def text_or_none(value: object, key: str) -> str | None:
@@ -22,44 +18,45 @@ def text_or_none(value: object, key: str) -> str | None:
 
 
 def principals(value: object, key: str) -> tuple[str, ...] | None:
-    """A list of principals without repeats, or ``None``."""
+    """A list of principals without repeats, or ``None``. A single string is a list of letters to Python, and a mistake to everyone else."""
     if value is None:
         return None
-    if not isinstance(value, list | tuple):
+    if not isinstance(value, Sequence | Set) or isinstance(value, str | bytes):
         raise ValueError(f"{key} is a list of principals such as [group:hr, user:ana], not {value!r}")
-    items = cast("list[object]", value)
+    items = list(cast("Sequence[object]", value))
     for item in items:
         if not isinstance(item, str) or not item.strip():
             raise ValueError(
-                f"{key} holds {item!r}, which is no principal; write group:hr without a space after the colon"
+                f"{key} is a list of principals, and {item!r} is no principal; in YAML, write group:hr without a space after the colon"
             )
     return tuple(dict.fromkeys(str(item).strip() for item in items))
 
 
+def acl_or_none(value: object, key: str) -> tuple[str, ...] | None:
+    """A list of principals who may read. The wildcard is for those who ask, not for documents."""
+    found = principals(value, key)
+    if found and "*" in found:
+        raise ValueError(f"{key} can't hold '*'; public is everybody of the tenant")
+    return found
+
+
+def tenant_or_none(value: object, key: str) -> str | None:
+    """A tenant's id. YAML reads an unquoted 007 as 7, so a number may not be what was written."""
+    if value is not None and not isinstance(value, str):
+        raise ValueError(f"{key} is a text, not {value!r}: put it in quotes")
+    return text_or_none(value, key)
+
+
 def json_mapping(value: object, key: str) -> dict[str, Any]:
-    """A mapping that JSON can hold: dates become ISO text."""
+    """A mapping that JSON can hold: dates become ISO text. What can't be stored is refused."""
     if value is None:
         return {}
     if not isinstance(value, Mapping):
         raise ValueError(f"{key} is a mapping, not {value!r}")
-    return cast("dict[str, Any]", _json_value(cast("object", value), key, 0))
+    # The parsers' package is slow to load, and a process that only searches needs none of it.
+    from ragpg.parsing.plain_values import plain_mapping
 
-
-def _json_value(value: object, key: str, depth: int) -> object:
-    if depth > _MAX_DEPTH:
-        raise ValueError(f"{key} is nested more than {_MAX_DEPTH} deep")
-    if isinstance(value, Mapping):
-        items = cast("Mapping[object, object]", value).items()
-        return {str(name): _json_value(item, f"{key}.{name}", depth + 1) for name, item in items}
-    if isinstance(value, list | tuple | set):
-        return [_json_value(item, key, depth + 1) for item in cast("list[object]", value)]
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{key} holds {value}, which JSON can't")
-    if value is None or isinstance(value, str | int | float):
-        return value
-    raise ValueError(f"{key} holds {value!r}, which JSON can't")
+    return plain_mapping(cast("Mapping[object, object]", value), key, repair=False)
 
 
 def batched(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterator
-from datetime import date
-from itertools import count
 from typing import Any, cast
 
 import yaml
 
+from ragpg.parsing.plain_values import plain_mapping
+
 _FENCED = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _MAX_CHARACTERS = 64 * 1024
-_MAX_VALUES = 10_000
-_MAX_DEPTH = 50
 
 
 def split_front_matter(text: str) -> tuple[dict[str, Any], str, list[str]]:
@@ -42,32 +38,8 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str, list[str]]:
             return {}, text[match.end() :], []
         if not isinstance(loaded, dict):
             return {}, text, []
-        metadata = cast(dict[str, Any], _plain(cast(object, loaded), count(), 0))
+        metadata = plain_mapping(cast(dict[Any, Any], loaded), "front matter", repair=True)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = str(error).partition("\n")[0]
         return {}, text, [f"the front matter is not read, and kept as text: {reason}"]
     return metadata, text[match.end() :], []
-
-
-def _plain(value: object, counter: Iterator[int], depth: int) -> object:
-    """Make a YAML value one that JSON and PostgreSQL's jsonb can hold.
-
-    The limits are for anchors: a short YAML text can name a value that holds itself, or one of billions of parts.
-    """
-    if next(counter) > _MAX_VALUES or depth > _MAX_DEPTH:
-        raise ValueError("too many or too deeply nested values")
-    if isinstance(value, dict):
-        items = cast(dict[object, object], value).items()
-        return {_text(key): _plain(item, counter, depth + 1) for key, item in items}
-    if isinstance(value, list | tuple | set):
-        return [_plain(item, counter, depth + 1) for item in cast(list[object], value)]
-    if value is None or isinstance(value, bool | int):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    return _text(value)
-
-
-def _text(value: object) -> str:
-    text = value.isoformat() if isinstance(value, date) else str(value)
-    return re.sub("[\0\ud800-\udfff]", "", text)

@@ -237,6 +237,32 @@ async def test_delete_and_permissions(docs: Any) -> None:
     assert (await docs.stats("docs")).documents == 1
 
 
+async def test_an_acl_of_none_hides_nothing(docs: Any) -> None:
+    with pytest.raises(InvalidArgument, match="acl is None"):
+        await docs.set_acl("docs", "faq", None)
+    assert len(await docs.search("docs", "refunds", mode="keyword")) == 1
+    await docs.set_acl("docs", "faq", [])
+    assert await docs.search("docs", "refunds", mode="keyword") == []
+
+
+async def test_paths_may_come_in_a_list(docs: Any, folder: Path) -> None:
+    report = await docs.ingest("docs", [str(folder / "hr"), folder / "it"], folder / "refunds.md")
+    assert (report.created, report.failures) == (3, [])
+    for nothing in ([], [[]]):
+        with pytest.raises(InvalidArgument, match="at least one"):
+            await docs.ingest("docs", *nothing)
+    for wrong in (b"docs", [None], 7):
+        with pytest.raises(InvalidArgument, match="a path is"):
+            await docs.ingest("docs", wrong)
+
+
+async def test_weights_are_as_precise_as_python_s(docs: Any) -> None:
+    # A number that only a double can hold.
+    weights = {"vector_weight": 1.0, "keyword_weight": 1e-50}
+    assert (await docs.search("docs", "refunds", **weights))[0].external_id == "faq"
+    assert (await docs.explain("docs", "refunds", **weights))["degraded"] == []
+
+
 async def test_ingest_and_ingest_bytes(docs: Any, folder: Path) -> None:
     seen: list[Any] = []
     report = await docs.ingest("docs", folder, acl=["public"], on_progress=seen.append)
@@ -324,6 +350,10 @@ async def test_a_switched_version_is_followed_and_models_are_never_mixed(databas
             "select ragpg.create_index_version('docs', p_embedding_provider => 'hash', p_embedding_model => 'words',"
             " p_embedding_dimensions => 32)"
         ).fetchone() or (0,)
+        connection.execute(
+            "select ragpg.upsert_document('docs', 'a', 'Refunds take ten days.', p_index_version => %s)",
+            (new,),
+        )
         connection.execute("select ragpg.activate_index_version('docs', %s)", (new,))
         # Believing the old version for a few seconds is allowed, searching the new one with its vector is not.
         assert len(rag.search("docs", "refunds", mode="vector")) == 1

@@ -1,7 +1,9 @@
 import random
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psycopg
@@ -9,6 +11,7 @@ import pytest
 
 import ragpg
 from ragpg import Client, Settings
+from ragpg.client.chat import ChatModel
 from ragpg.client.flows import defaults, fitting_chunking, principal_list
 from ragpg.client.retry import retry_delay
 from ragpg.db import calls
@@ -70,6 +73,73 @@ def test_a_closed_client_stays_closed() -> None:
     client.close()
     with pytest.raises(ConfigError, match="closed"):
         client.collections()
+
+
+@pytest.mark.parametrize("handed", ["pool", "connection"])
+def test_a_closed_client_leaves_what_it_was_handed_alone(handed: str) -> None:
+    # Neither is a pool nor a connection: any use fails with another error.
+    client = Client(**{handed: object()})  # type: ignore[arg-type]
+    client.close()
+    with pytest.raises(ConfigError, match="closed"):
+        client.collections()
+    with pytest.raises(ConfigError, match="closed"):
+        client.ask("docs", "How long?")
+
+
+def test_closing_waits_for_the_pool_that_is_being_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    pools: list[Any] = []
+    begun, go_on = threading.Event(), threading.Event()
+
+    class Pool:
+        closed = False
+
+        def __init__(self, *_: Any, **__: Any) -> None:
+            pools.append(self)
+
+        def open(self) -> None:
+            begun.set()
+            go_on.wait(5)
+
+        def close(self) -> None:
+            self.closed = True
+
+        def connection(self) -> Any:
+            raise psycopg.OperationalError("no server behind it")
+
+    class Connection:
+        @staticmethod
+        def connect(url: str) -> Any:
+            return Pool()
+
+    monkeypatch.setattr("ragpg.client.sync_database.ConnectionPool", Pool)
+    monkeypatch.setattr("ragpg.client.sync_database.Connection", Connection)
+    client = Client("postgresql://nobody@203.0.113.1/none")
+    with ThreadPoolExecutor(2) as threads:
+        running = threads.submit(client.collections)
+        assert begun.wait(5)
+        closing = threads.submit(client.close)
+        with pytest.raises(TimeoutError):
+            closing.result(0.1)
+        go_on.set()
+        closing.result(5)
+        with pytest.raises(DatabaseUnavailable):
+            running.result(5)
+    assert pools[-1].closed
+
+
+def test_a_clients_generator_is_made_once_and_closed_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[Any] = []
+    monkeypatch.setattr("ragpg.answering.OpenAIGenerator.close", lambda self: closed.append(self))
+    chat = ChatModel("some-model", Settings(openai_base_url="http://127.0.0.1:1/v1"))
+    with ThreadPoolExecutor(4) as threads:
+        first, *others = threads.map(lambda _: chat.generator(), range(4))
+    assert first is not None
+    assert all(other is first for other in others)
+    chat.close()
+    chat.close()
+    assert closed == [first]
+    assert ChatModel("none", Settings()).generator() is None
+    assert ChatModel(None, Settings()).generator() is None
 
 
 def test_an_unreachable_database_is_named_at_once() -> None:

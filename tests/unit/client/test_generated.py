@@ -39,6 +39,11 @@ def test_the_tool_takes_the_async_out() -> None:
     assert "with self.pool.connection() as c:" in text
 
 
+def test_only_one_client_is_written_by_hand() -> None:
+    for path in (TOOL.parents[1] / "ragpg" / "client").glob("sync_*.py"):
+        assert "by hand" not in path.read_text("utf-8")
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_both_clients_have_the_same_methods(name: str) -> None:
     ours, theirs = getattr(AsyncClient, name), getattr(Client, name)

@@ -187,7 +187,9 @@ def refuse_acl_in_metadata(metadata: Mapping[str, Any]) -> None:
     """
     for key in metadata:
         if key.strip().lower() == "acl":
-            raise ValueError(f"metadata holds {key!r}, which restricts nothing there: put acl beside metadata")
+            raise ValueError(
+                f"metadata holds {key!r}, which restricts nothing there: put acl beside metadata"
+            )
 
 
 def _expires(value: object) -> datetime | None:

@@ -32,8 +32,9 @@ _FULL_BATCH = 512
 # … or until they hold so much text.
 _MOST_CHARACTERS = 8_000_000
 _PENDING_AT_ONCE = 500
-# After so many failures in a row it is not the documents.
+# After so many failures in a row the model may be down.
 _MODEL_IS_DOWN = 2
+_HARMLESS = "test"
 
 
 class Pipeline:
@@ -125,9 +126,15 @@ class Pipeline:
         """Embed the chunks that were stored without a vector: by SQL alone, or while the model was down."""
         version = self.version.index_version_id
         tried: set[UUID] = set()
+        failed = 0
         while self._embedder is not None and not self._model_is_down:
             pending = yield from run(
-                calls.pending_chunks(self.collection, limit=_PENDING_AT_ONCE, index_version=version)
+                calls.pending_chunks(
+                    # Those that failed come back in every answer, and must not hide the others.
+                    self.collection,
+                    limit=_PENDING_AT_ONCE + failed,
+                    index_version=version,
+                )
             )
             documents: dict[UUID, list[PendingChunk]] = {}
             for chunk in pending:
@@ -139,16 +146,18 @@ class Pipeline:
             groups = list(documents.values())
             vectors = yield from self._embed([[chunk.embedding_input for chunk in group] for group in groups])
             for group, found in zip(groups, vectors, strict=True):
-                if found is not None:
-                    yield from run(
-                        calls.set_embeddings(
-                            self.collection,
-                            [chunk.document_id for chunk in group],
-                            [chunk.chunk_id for chunk in group],
-                            found,
-                            index_version=version,
-                        )
+                if found is None:
+                    failed += len(group)
+                    continue
+                yield from run(
+                    calls.set_embeddings(
+                        self.collection,
+                        [chunk.document_id for chunk in group],
+                        [chunk.chunk_id for chunk in group],
+                        found,
+                        index_version=version,
                     )
+                )
 
     def finish(self) -> Flow[None]:
         """Report what is left without vectors, and let the term statistics follow a large change."""
@@ -222,6 +231,8 @@ class Pipeline:
                 _LOG.warning("the embedder failed: %s", error)
                 self._model_failures += 1
                 self._last_model_error = str(error)
+                if self._model_is_down and (yield from blocking(self._model_answers)):
+                    self._model_failures = 0
                 return [None]
         else:
             self._model_failures = 0
@@ -231,6 +242,15 @@ class Pipeline:
         for group in groups:
             result += yield from self._embed([group])
         return result
+
+    def _model_answers(self) -> bool:
+        """Whether the model takes a harmless text: then it was the documents after all."""
+        assert self._embedder is not None
+        try:
+            self._embedder.embed_documents([_HARMLESS])
+        except EmbeddingError:
+            return False
+        return True
 
     @property
     def _model_is_down(self) -> bool:

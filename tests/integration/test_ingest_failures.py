@@ -169,6 +169,36 @@ def test_one_text_that_the_model_refuses_costs_one_document(
     assert rag.stats("docs").pending == 1
 
 
+def test_texts_that_the_model_refuses_do_not_keep_the_others_from_it(
+    rag: Client, folder: Path, embedder: CountingEmbedder, query: Query, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Both at the front and more than are looked at together, whatever the order of the documents' ids.
+    monkeypatch.setattr("ragpg.ingest.pipeline._PENDING_AT_ONCE", 3)
+    for number in range(12):
+        (folder / f"bad{number}.md").write_text(f"# Bad {number}\n\nUnspeakable {number}.\n")
+    embedder.refuse = lambda text: True
+    rag.ingest("docs", folder)
+    assert rag.stats("docs").pending == 15
+    embedder.refuse = lambda text: "Unspeakable" in text
+    report = rag.ingest("docs", folder)
+    assert report.embedded == 3
+    assert "12 chunks" in report.failures[0].error
+    assert query("select count(*) from ragpg.embedding") == [(3,)]
+
+
+def test_a_long_text_that_the_model_refuses_does_not_hide_the_next(
+    rag: Client, tmp_path: Path, embedder: CountingEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragpg.ingest.pipeline._PENDING_AT_ONCE", 3)
+    embedder.refuse = lambda text: True
+    for number in range(8):
+        bad = "\n\n".join(f"Unspeakable {number} {line} " + "word " * 50 for line in range(9))
+        (tmp_path / f"bad{number}.txt").write_text(bad if number % 2 else f"Good text {number}.")
+    rag.ingest("docs", tmp_path)
+    embedder.refuse = lambda text: "Unspeakable" in text
+    assert rag.ingest("docs", tmp_path).embedded == 4
+
+
 def test_upsert_with_a_model_that_is_down_writes_nothing(
     rag: Client, embedder: CountingEmbedder, query: Query
 ) -> None:

@@ -19,6 +19,7 @@ _segment = cast("Callable[[str, str], list[str]]", sentencex.segment)  # pyright
 _WINDOW = 4000
 # sentencex 1.0.32 panics on one letter, such a space and a full stop ("A\u00a0."), as French and Japanese text has them.
 _OTHER_SPACE = re.compile(r"[^\S\n\r\t ]")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _PLAIN_END = re.compile(r"(?:[.!?…]+[\"'”’»)\]]*\s|[。！？]|\n)\s*")
 
 
@@ -57,8 +58,8 @@ def word_start(text: str, low: int, cut: int) -> int:
 
 
 def _ends(text: str, language: str) -> Iterator[int]:
-    # One space for one character keeps the offsets.
-    plain = _OTHER_SPACE.sub(" ", text)
+    # One character for one keeps the offsets. Rust code takes no lone surrogate, which a model's JSON may hold.
+    plain = _LONE_SURROGATE.sub("\ufffd", _OTHER_SPACE.sub(" ", text))
     try:
         pieces = _segment(language, plain)
     except BaseException as error:

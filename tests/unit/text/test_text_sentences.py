@@ -30,7 +30,8 @@ def check_cover(text: str, language: str) -> None:
     assert position == len(text)
 
 
-@given(st.text() | PUNCTUATED, LANGUAGES)
+@given(st.text() | st.text(st.characters()) | PUNCTUATED, LANGUAGES)
+@example("One.\ud800 Two.", "en")
 @example("A\u00a0.", "en")
 @example("B\u2028. \u2028Next\u3000one.", "en")
 def test_any_text_is_covered_without_a_gap(text: str, language: str) -> None:

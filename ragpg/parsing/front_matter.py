@@ -10,6 +10,8 @@ import yaml
 from ragpg.parsing.plain_values import plain_mapping
 
 _FENCED = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_TOP_KEY = re.compile(r"""^["']?(\w+)["']?[ \t]*:""", re.MULTILINE)
+_ONCE = {"acl", "tenant", "expires"}
 _MAX_CHARACTERS = 64 * 1024
 
 
@@ -33,6 +35,10 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str, list[str]]:
     try:
         if len(match[1]) > _MAX_CHARACTERS:
             raise ValueError(f"over {_MAX_CHARACTERS} characters")
+        keys = [found[1] for found in _TOP_KEY.finditer(match[1])]
+        # YAML takes the last of two, which of two ACLs may be the wider one.
+        if twice := next((key for key in keys if key in _ONCE and keys.count(key) > 1), None):
+            raise ValueError(f"the key {twice!r} is given twice")
         loaded: object = yaml.safe_load(match[1])
         if loaded is None:
             return {}, text[match.end() :], []

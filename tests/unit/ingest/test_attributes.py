@@ -7,6 +7,7 @@ import pytest
 from ragpg.db.rows import DocumentState
 from ragpg.errors import ParseError
 from ragpg.ingest.attributes import Attributes, Defaults, file_attributes, given_attributes
+from ragpg.parsing import parse
 from ragpg.types import ParsedDocument
 
 
@@ -70,6 +71,16 @@ def test_only_markdown_gives_permissions() -> None:
     [
         ({"acl": "group:hr"}, "acl is a list"),
         ({"acl": [{"group": "hr"}]}, "no principal"),
+        ({"acl": ["*"]}, "acl can't hold"),
+        ({"acl": None}, "acl has no value"),
+        ({"tenant": None}, "tenant has no value"),
+        ({"expires": None}, "expires has no value"),
+        ({"ACL": ["group:hr"]}, "'ACL' must be written 'acl'"),
+        ({"Tenant": "x"}, "'Tenant' must be written 'tenant'"),
+        ({"Expires ": "2027-01-01"}, "'Expires ' must be written 'expires'"),
+        ({"metadata": {"acl": ["group:hr"]}}, "put acl beside metadata"),
+        ({"metadata": {"ACL": ["group:hr"]}}, "put acl beside metadata"),
+        ({"tenant": 5}, "put it in quotes"),
         ({"expires": "soon"}, "expires is an ISO date"),
         ({"metadata": [1]}, "metadata"),
         ({"tenant": ["x"]}, "tenant is a text"),
@@ -82,11 +93,52 @@ def test_unusable_front_matter_is_refused_by_name(values: dict[str, Any], messag
     assert "a.md" in str(caught.value)
 
 
-def test_front_matter_that_could_not_be_read_but_names_permissions_is_refused() -> None:
-    with pytest.raises(ParseError, match="acl"):
-        of_file(parsed(content="---\ntitle: x\nacl: [group:hr\n---\ntext"))
-    assert of_file(parsed(content="---\nsome: [text\n---\ntext")).acl is None
-    assert of_file(parsed(content="---\n\nA rule, then text on acl: and no second rule")).acl is None
+@pytest.mark.parametrize(
+    "source",
+    [
+        "---\ntitle: x\nacl: [group:hr\n---\ntext",
+        "---\n\tacl: [group:secret]\n---\ntext",
+        "---\nacl: [group:secret]\n\n# T\n",
+        "\n---\nacl: [group:secret]\n---\ntext",
+        "  ---\nacl: [group:secret]\n---\ntext",
+        "\t\n\u200b---\nacl: [group:secret]\n---\ntext",
+        "----\nacl: [group:secret]\n----\ntext",
+        "--- # who may read\nacl: [group:secret]\n---\ntext",
+        "--\nacl: [group:secret]\n--\ntext",
+        "+++\nacl = ['group:secret']\n+++\ntext",
+        "---\r\n\tACL: [group:secret]\r\n---\r\ntext",
+        "---\n\t'Tenant' : acme\n---\ntext",
+        '---\n\t"expires": 2027-01-01\n---\ntext',
+        "---\n- acl: [group:secret]\n---\ntext",
+        "---\n{title: x, acl: [group:secret]\n---\ntext",
+        "---\n" + "a: [\n" * 60 + "acl: [group:secret]\n---\ntext",
+        "---\nacl: [group:secret]\nacl: [public]\n---\ntext",
+        "---\nacl: [group:secret]\nACL: [public]\n---\ntext",
+        "---\nacl:\n---\ntext",
+        "---\nmetadata: {acl: [group:secret]}\n---\ntext",
+    ],
+)
+def test_front_matter_that_means_to_restrict_is_never_passed_over(source: str) -> None:
+    document = parse(source.encode(), name="a.md")
+    with pytest.raises(ParseError, match=r"a\.md.*(acl|ACL|Tenant|expires)"):
+        of_file(document)
+    with pytest.raises(ParseError):
+        given_attributes(document, "a.md", uri=None, arguments=Defaults())
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "---\n\nA rule, then text on acl: and no second rule",
+        "---\nsome: [text\n---\ntext",
+        "# Keys\n\nacl: who may read\n",
+        "- acl: who may read\n- tenant: whose it is\n",
+        "---\n\nProse after a rule.\n\n---\n" + "More.\n" * 60 + "acl: explained\n",
+        "---\ntitle: x\n---\n\nacl: explained in the text\n",
+    ],
+)
+def test_prose_that_speaks_of_permissions_is_no_front_matter(source: str) -> None:
+    assert of_file(parse(source.encode(), name="a.md")).acl is None
 
 
 def test_for_a_given_text_the_arguments_win_and_name_the_tenant_alone() -> None:

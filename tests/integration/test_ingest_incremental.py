@@ -199,3 +199,35 @@ def test_chunks_are_slices_of_what_is_stored(
     )
     assert len(rows) > 5
     assert all(whole[start:end] == content for whole, start, end, content in rows)
+
+
+def test_going_back_to_an_older_version_never_finds_text_that_was_removed(
+    rag: Client, folder: Path, query: Query
+) -> None:
+    def found(words: str, version: int) -> list[str]:
+        return [hit.external_id for hit in rag.search("docs", words, mode="keyword", index_version=version)]
+
+    (folder / "refunds.md").write_text("# Refunds\n\nThe old password is zanzibar.\n")
+    assert rag.ingest("docs", folder).created == 3
+    old = rag.stats("docs").active_index_version
+    assert old is not None
+    ((new,),) = query("select ragpg.create_index_version('docs')")
+    query(
+        "select ragpg.upsert_document('docs', external_id, content, p_uri => uri, p_title => title, "
+        "p_media_type => media_type, p_index_version => %s) from ragpg.document",
+        new,
+    )
+    query("select ragpg.activate_index_version('docs', %s)", new)
+    assert (found("zanzibar", old), found("zanzibar", new)) == (["refunds.md"], ["refunds.md"])
+    (folder / "refunds.md").write_text("# Refunds\n\nThe new password is timbuktu.\n")
+    changed = rag.ingest("docs", folder)
+    assert (changed.updated, changed.failures) == (1, [])
+    assert found("timbuktu", new) == ["refunds.md"]
+
+    query("select ragpg.activate_index_version('docs', %s)", old)
+    assert (found("zanzibar", old), found("timbuktu", old)) == ([], [])
+    assert found("VPN", old) == ["it/vpn.txt"]
+    again = rag.ingest("docs", folder)
+    assert (again.chunks_written, again.unchanged, again.failures) == (1, 2, [])
+    assert (found("zanzibar", old), found("timbuktu", old)) == ([], ["refunds.md"])
+    assert rag.stats("docs").pending == 0

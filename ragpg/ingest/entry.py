@@ -196,6 +196,11 @@ def _find(paths: Sequence[PathArgument], defaults: Defaults) -> _Found:
         roots=sources.roots,
         external_ids={source.uri: source.external_id for source, _ in files},
         unread=[*sources.unread, *manifests.broken],
+        empty=[
+            root
+            for root in sources.roots
+            if not any(source.path.is_relative_to(root) for source in sources.files)
+        ],
         tenants={defaults.tenant_id, *(resolved.tenant_id for _, resolved in files)},
     )
     return _Found(files, sources.failures + failures, sources.warnings, seen)

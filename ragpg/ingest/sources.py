@@ -9,6 +9,7 @@ from glob import glob, has_magic
 from os import PathLike
 from pathlib import Path
 
+from ragpg.errors import InvalidArgument
 from ragpg.types import FileFailure
 
 PathArgument = str | PathLike[str]
@@ -28,8 +29,8 @@ class Source:
 class Sources:
     """The files of a run in a fixed order.
 
-    ``roots`` are the folders that were named; ``unread`` the folders among or below them that could not be listed, so that
-    nobody knows what they hold.
+    ``roots`` are the folders that were named; ``unread`` the folders among or below them that could not be listed, and the links
+    to nothing: nobody knows what they hold.
     """
 
     files: list[Source] = field(default_factory=list[Source])
@@ -67,11 +68,20 @@ def collect(paths: Iterable[PathArgument], suffixes: frozenset[str]) -> Sources:
     -------
     Sources
         The files, sorted by external id, each once.
+
+    Raises
+    ------
+    InvalidArgument
+        Where a path does not exist.
     """
+    arguments = [os.fspath(path) for path in paths]
+    for argument in arguments:
+        if not has_magic(argument) and not Path(argument).expanduser().exists():
+            raise InvalidArgument(f"{argument!r}: there is no such file or folder; nothing was ingested")
     sources = Sources()
     roots: list[_Root] = []
-    for argument in paths:
-        roots += _roots(os.fspath(argument), suffixes, sources)
+    for argument in arguments:
+        roots += _roots(argument, suffixes, sources)
     if not roots:
         return sources
     base = Path(os.path.commonpath([root.base for root in roots]))
@@ -98,10 +108,7 @@ def _roots(argument: str, suffixes: frozenset[str], sources: Sources) -> list[_R
         return [_Root(folder, tuple(files), folder=True)]
     if path.is_file():
         return _file_root(path, argument, suffixes, sources)
-    if has_magic(argument):
-        return _glob_roots(path, argument, suffixes, sources)
-    sources.failures.append(FileFailure(argument, "there is no such file or folder"))
-    return []
+    return _glob_roots(path, argument, suffixes, sources)
 
 
 def _file_root(path: Path, argument: str, suffixes: frozenset[str], sources: Sources) -> list[_Root]:
@@ -141,7 +148,15 @@ def _walk(folder: Path, suffixes: frozenset[str], sources: Sources) -> list[Path
             FileFailure(str(path), f"the folder can't be read: {error.strerror or error}")
         )
 
-    _walk_into(folder, (), suffixes, files, unread)
+    def dangling(path: Path) -> None:
+        # What it led to may come back: a folder with a disk that is mounted again.
+        sources.unread.append(path)
+        if path.suffix.lower() in suffixes:
+            sources.failures.append(FileFailure(str(path), "the file can't be read: it is a link to nothing"))
+        else:
+            sources.warnings.append(f"{path} is skipped: it is a link to nothing")
+
+    _walk_into(folder, (), suffixes, files, unread, dangling)
     return files
 
 
@@ -151,6 +166,7 @@ def _walk_into(
     suffixes: frozenset[str],
     files: list[Path],
     unread: Callable[[Path, OSError], None],
+    dangling: Callable[[Path], None],
 ) -> None:
     real = os.path.realpath(folder)
     if real in above:
@@ -165,10 +181,16 @@ def _walk_into(
         if _hidden((entry.name,)):
             continue
         path = folder / entry.name
-        if entry.is_dir():
-            _walk_into(path, (*above, real), suffixes, files, unread)
+        if _leads_nowhere(path):
+            dangling(path)
+        elif entry.is_dir():
+            _walk_into(path, (*above, real), suffixes, files, unread, dangling)
         elif path.suffix.lower() in suffixes and entry.is_file():
             files.append(path)
+
+
+def _leads_nowhere(path: Path) -> bool:
+    return path.is_symlink() and not path.exists()
 
 
 def _hidden(parts: Sequence[str]) -> bool:

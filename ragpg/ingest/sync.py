@@ -11,6 +11,7 @@ from ragpg.db.flow import Flow, run
 from ragpg.db.rows import DocumentState
 from ragpg.ingest.pipeline import Pipeline
 from ragpg.ingest.values import batched
+from ragpg.types import FileFailure
 
 _AT_ONCE = 500
 
@@ -20,12 +21,14 @@ class Seen:
     """What a run has seen: by this, what it has not seen is gone.
 
     ``roots`` are the folders that were named, ``external_ids`` the files in them by URI, ``failed`` the URIs of files that
-    could not be read, ``unread`` folders of which nobody knows what they hold, ``tenants`` those that the files belong to.
+    could not be read, ``unread`` folders of which nobody knows what they hold, ``empty`` named folders without any file to ingest,
+    ``tenants`` those that the files belong to.
     """
 
     roots: Sequence[Path]
     external_ids: dict[str, str]
     unread: Sequence[Path] = ()
+    empty: Sequence[Path] = ()
     tenants: set[str | None] = field(default_factory=set[str | None])
     failed: set[str] = field(default_factory=set[str])
 
@@ -33,7 +36,8 @@ class Seen:
 def delete_gone(pipeline: Pipeline, seen: Seen) -> Flow[int]:
     """Delete the documents under the named folders whose files are gone or left out by a manifest.
 
-    A document of another folder is never touched, nor one whose file is there but could not be read.
+    A document of another folder is never touched, nor one whose file is there but could not be read. A folder that holds no file
+    at all is more likely the wrong one, or not mounted: nothing of it is deleted, and that is a failure.
 
     Returns
     -------
@@ -46,6 +50,15 @@ def delete_gone(pipeline: Pipeline, seen: Seen) -> Flow[int]:
             names = yield from run(
                 calls.external_ids(pipeline.collection, prefix_uri=_prefix(root), tenant_id=tenant_id)
             )
+            if names and root in seen.empty:
+                pipeline.report.failures.append(
+                    FileFailure(
+                        str(root),
+                        f"the folder holds no file to ingest, while {pipeline.collection} has {len(names)} documents from it: nothing "
+                        f"was deleted. If they should go, delete them or the collection",
+                    )
+                )
+                continue
             for some in batched(names, _AT_ONCE):
                 states = yield from run(
                     calls.document_states(
@@ -68,7 +81,7 @@ def _is_gone(state: DocumentState, pipeline: Pipeline, seen: Seen) -> bool:
     uri = state.uri or ""
     if state.document_id in pipeline.known or uri in seen.failed:
         return False
-    if any(uri.startswith(_prefix(folder)) for folder in seen.unread):
+    if any(uri == path.as_uri() or uri.startswith(_prefix(path)) for path in seen.unread):
         return False
     # The file is there. Under another external id the document came from a run over another folder; under the same
     # one it is what the file was before it went to another tenant.

@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 from ragpg import Client
+from ragpg.errors import InvalidArgument
 
 
 def seen(rag: Client, words: str, *principals: str, tenant_id: str | None = None) -> set[str]:
@@ -132,13 +135,47 @@ def test_sync_keeps_what_a_run_over_a_sub_folder_brought(rag: Client, tmp_path: 
     assert rag.ingest("docs", tmp_path, sync=True).deleted == 2
 
 
-def test_sync_keeps_what_lies_under_a_folder_that_could_not_be_found(rag: Client, tmp_path: Path) -> None:
+def test_a_path_that_is_not_there_ends_the_run_before_it_begins(rag: Client, tmp_path: Path) -> None:
     fill(tmp_path / "disk")
     rag.ingest("docs", tmp_path / "disk")
     (tmp_path / "disk").rename(tmp_path / "unplugged")
     (tmp_path / "here").mkdir()
-    report = rag.ingest("docs", tmp_path / "disk", tmp_path / "here", sync=True)
-    assert (report.deleted, len(report.failures)) == (0, 1)
+    (tmp_path / "here" / "new.md").write_text("New policy.\n")
+    with pytest.raises(InvalidArgument, match="disk"):
+        rag.ingest("docs", tmp_path / "here", tmp_path / "disk", sync=True)
+    assert rag.stats("docs").documents == 5
+
+
+def test_sync_over_an_empty_folder_deletes_nothing(rag: Client, tmp_path: Path) -> None:
+    fill(tmp_path / "disk")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "o.md").write_text("Other policy.\n")
+    rag.ingest("docs", tmp_path / "disk")
+    (tmp_path / "disk").rename(tmp_path / "unplugged")
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "disk" / "image.png").write_bytes(b"x")
+    report = rag.ingest("docs", tmp_path / "disk", tmp_path / "other", sync=True)
+    assert (report.created, report.deleted) == (1, 0)
+    (failure,) = report.failures
+    assert failure.path == str(tmp_path / "disk")
+    assert "4 documents" in failure.error
+    assert rag.stats("docs").documents == 6
+    (tmp_path / "new").mkdir()
+    assert rag.ingest("docs", tmp_path / "new", sync=True).failures == []
+
+
+def test_sync_keeps_a_document_whose_file_became_a_link_to_nothing(rag: Client, tmp_path: Path) -> None:
+    fill(tmp_path)
+    rag.ingest("docs", tmp_path)
+    (tmp_path / "a.md").unlink()
+    (tmp_path / "a.md").symlink_to(tmp_path / "gone.md")
+    (tmp_path / "hr").rename(tmp_path / ".elsewhere")
+    (tmp_path / "hr").symlink_to(tmp_path / "gone")
+    report = rag.ingest("docs", tmp_path, sync=True)
+    assert (report.unchanged, report.deleted) == (1, 0)
+    assert [(Path(failure.path).name, "link" in failure.error) for failure in report.failures] == [
+        ("a.md", True)
+    ]
     assert rag.stats("docs").documents == 5
 
 

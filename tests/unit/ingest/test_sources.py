@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from ragpg.errors import InvalidArgument
 from ragpg.ingest.sources import Sources, collect
 
 SUFFIXES = frozenset({".md", ".txt"})
@@ -69,10 +70,16 @@ def test_a_relative_pattern_begins_at_the_working_directory(
     assert sources.files[0].shown == "b.md"
 
 
-def test_what_is_not_there_is_a_failure_and_the_rest_goes_on(tree: Path) -> None:
-    sources = collect([tree / "gone", tree / "hr", f"{tree}/*.pdf"], SUFFIXES)
+def test_a_pattern_that_matches_nothing_is_a_failure_and_the_rest_goes_on(tree: Path) -> None:
+    sources = collect([tree / "hr", f"{tree}/*.pdf"], SUFFIXES)
     assert ids(sources) == ["deep/y.md", "x.txt"]
-    assert [failure.path for failure in sources.failures] == [str(tree / "gone"), f"{tree}/*.pdf"]
+    assert [failure.path for failure in sources.failures] == [f"{tree}/*.pdf"]
+
+
+@pytest.mark.parametrize("missing", ["gone", "gone.md"])
+def test_a_path_that_is_not_there_is_refused(tree: Path, missing: str) -> None:
+    with pytest.raises(InvalidArgument, match=missing):
+        collect([tree / "hr", tree / missing], SUFFIXES)
 
 
 def test_a_named_file_of_another_format_is_named_in_a_warning(tree: Path) -> None:
@@ -89,7 +96,14 @@ def test_links_are_followed_but_not_in_circles(tree: Path) -> None:
     (tree / "hr" / "loop").symlink_to(tree)
     (tree / "linked").symlink_to(tree / "hr" / "deep")
     (tree / "dangling.md").symlink_to(tree / "gone.md")
-    found = ids(collect([tree], SUFFIXES))
+    (tree / "self.md").symlink_to(tree / "self.md")
+    (tree / "disk").symlink_to(tree / "unplugged")
+    sources = collect([tree], SUFFIXES)
+    found = ids(sources)
+    nowhere = [tree / name for name in ("dangling.md", "disk", "self.md")]
+    assert sources.unread == nowhere
+    assert [failure.path for failure in sources.failures] == [str(nowhere[0]), str(nowhere[2])]
+    assert str(nowhere[1]) in sources.warnings[0]
     assert "linked/y.md" in found
     assert "dangling.md" not in found
     assert not any("loop" in name for name in found)

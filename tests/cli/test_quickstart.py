@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,12 @@ from .conftest import environment, program
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def home() -> Iterator[Path]:
     """A folder that is empty at first, and the server that quickstart leaves running in it."""
-    folder = tmp_path_factory.mktemp("home")
-    yield folder
-    EmbeddedServer(folder / ".ragpg").remove()
+    # Not a folder of pytest: a second run that begins closes those to the account that the server of root runs under.
+    with tempfile.TemporaryDirectory(prefix="ragpg-test-", dir="/tmp") as folder:
+        yield Path(folder)
+        EmbeddedServer(Path(folder) / ".ragpg").remove()
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +120,8 @@ def test_the_commands_it_ends_with_work(home: Path, text: str) -> None:
 
 
 def test_a_stopped_server_is_started_on_demand(home: Path, first: dict[str, Any]) -> None:
-    program("status", cwd=home)
+    status = program("status", cwd=home)
+    assert status.returncode == 0, status.stderr
     stopped = program("stop", "--json", cwd=home)
     assert json.loads(stopped.stdout)["stopped"] is True
     assert json.loads(program("stop", "--json", cwd=home).stdout)["stopped"] is False

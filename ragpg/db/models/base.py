@@ -1,0 +1,44 @@
+"""What the models of all tables share."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Double,
+    Integer,
+    MetaData,
+    Text,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, TIMESTAMP
+from sqlalchemy.orm import DeclarativeBase, mapped_column
+
+SCHEMA = "ragpg"
+
+NOW = text("now()")
+EMPTY_OBJECT = text("'{}'::jsonb")
+EMPTY_ARRAY = text("'{}'::text[]")
+
+
+class Base(DeclarativeBase):
+    """Declarative base of the models, with its own metadata so that a host application's stays untouched."""
+
+    metadata = MetaData(schema=SCHEMA)
+    type_annotation_map = {  # noqa: RUF012
+        int: BigInteger,
+        str: Text,
+        float: Double,
+        bytes: BYTEA,
+        datetime: TIMESTAMP(timezone=True),
+        dict[str, Any]: JSONB,
+        list[Any]: JSONB,
+        list[str]: ARRAY(Text),
+    }
+
+
+def integer(comment: str, default: str | None = None) -> Any:
+    """A plain 32-bit ``integer`` column."""
+    return mapped_column(Integer, server_default=text(default) if default else None, comment=comment)

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 CLIENT = Path(__file__).resolve().parent.parent / "ragpg" / "client"
-MODULES = ("database", "base", "client")
+MODULES = ("database", "base", "documents", "client")
 
 HEADER = """\
 # Generated from {source} by tools/unasync.py: edit that file and run the tool again.
@@ -28,6 +28,7 @@ WORDS = {
     r"AsyncClient": "Client",
     r"AsyncBase": "Base",
     r"AsyncDatabase": "Database",
+    r"AsyncDocuments": "Documents",
     r"AsyncConnectionPool": "ConnectionPool",
     r"AsyncConnection": "Connection",
     r"AsyncCursor": "Cursor",
@@ -37,6 +38,7 @@ WORDS = {
     r"async_runtime": "sync_runtime",
     r"async_database": "sync_database",
     r"async_base": "sync_base",
+    r"async_documents": "sync_documents",
     r"async_client": "sync_client",
     r"The async client": "The sync client",
     r"the async client": "the sync client",

@@ -96,6 +96,21 @@ class AsyncBase:
         -------
         int
             The collection's id.
+
+        Raises
+        ------
+        CollectionExists
+            Where there is one of this name.
+        InvalidArgument
+            Where the name, the language or the ACL can't be used.
+        ChunkingError
+            Where the chunking is unknown, or its chunks would not fit the embedder.
+        ConfigError
+            Where there is no such embedder, or its settings are malformed.
+        EmbeddingError
+            Where a remote model has to be asked for its dimensions, and fails.
+        AccessDenied
+            Where the database role may not write.
         """
         return await self._database.drive(
             flows.create_collection(
@@ -113,6 +128,8 @@ class AsyncBase:
 
         Raises
         ------
+        AccessDenied
+            Where the database role may not.
         CollectionNotFound
             Where there is none of this name.
         """
@@ -128,6 +145,8 @@ class AsyncBase:
 
         Raises
         ------
+        AccessDenied
+            Where the database role may only search.
         CollectionNotFound
             Where there is none of this name.
         """
@@ -137,7 +156,15 @@ class AsyncBase:
         return found[0]
 
     async def refresh_statistics(self, collection: str) -> None:
-        """Refresh the term statistics that keyword scores rest on, as ANALYZE does for the planner."""
+        """Refresh the term statistics that keyword scores rest on, as ANALYZE does for the planner.
+
+        Raises
+        ------
+        CollectionNotFound
+            Where there is none of this name.
+        AccessDenied
+            Where the database role may not write.
+        """
         await self._call(calls.refresh_statistics(collection))
 
     async def delete_document(
@@ -149,6 +176,13 @@ class AsyncBase:
         -------
         bool
             Whether there was one.
+
+        Raises
+        ------
+        CollectionNotFound
+            Where there is none of this name.
+        AccessDenied
+            Where the database role may not write.
         """
         return await self._call(calls.delete_document(collection, external_id, tenant_id=tenant_id))
 
@@ -161,6 +195,12 @@ class AsyncBase:
         ------
         DocumentNotFound
             Where the collection has no such document in this tenant.
+        CollectionNotFound
+            Where there is none of this name.
+        InvalidArgument
+            Where the ACL is ``None`` or no list of principals.
+        AccessDenied
+            Where the database role may not write.
         """
         checked = flows.readers(acl, "acl")
         await self._call(calls.set_acl(collection, external_id, checked, tenant_id=tenant_id))

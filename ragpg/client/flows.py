@@ -8,13 +8,14 @@ from typing import Any, cast
 
 from ragpg.client.chat import ChatModel
 from ragpg.db import calls
+from ragpg.db.arguments import check_texts, check_type
 from ragpg.db.flow import Flow, blocking, run
 from ragpg.db.search_calls import SearchArguments
 from ragpg.embedding import Embedder
 from ragpg.errors import ChunkingError, InvalidArgument
 from ragpg.ingest.attributes import Defaults
 from ragpg.ingest.sources import PathArgument
-from ragpg.ingest.values import json_mapping
+from ragpg.ingest.values import acl_or_none, json_mapping
 from ragpg.ingest.values import principals as checked_principals
 from ragpg.retrieval.memory import EmbedderMemory
 from ragpg.retrieval.search import Searcher
@@ -47,6 +48,20 @@ def principal_list(principals: Sequence[str] | None, name: str) -> tuple[str, ..
         raise InvalidArgument(str(error)) from error
 
 
+def acl_list(acl: Sequence[str] | None, name: str) -> tuple[str, ...] | None:
+    """Check an ACL as :func:`principal_list` does. The wildcard is for those who ask, not for documents.
+
+    Raises
+    ------
+    InvalidArgument
+        Where it is no list of principals, or holds the wildcard.
+    """
+    try:
+        return acl_or_none(acl, name)
+    except ValueError as error:
+        raise InvalidArgument(str(error)) from error
+
+
 def readers(acl: Sequence[str], name: str) -> tuple[str, ...]:
     """Check an ACL that must be there; an empty one is nobody.
 
@@ -55,7 +70,7 @@ def readers(acl: Sequence[str], name: str) -> tuple[str, ...]:
     InvalidArgument
         Where it is ``None`` or no list of principals.
     """
-    checked = principal_list(acl, name)
+    checked = acl_list(acl, name)
     if checked is None:
         raise InvalidArgument(f"{name} is None: name who may read, or [] for nobody")
     return checked
@@ -93,13 +108,14 @@ def defaults(
     Raises
     ------
     InvalidArgument
-        Where the metadata can't be stored as JSON, or the ACL is no list.
+        Where the metadata can't be stored as JSON, the ACL is no list, or another one is no text.
     """
+    check_texts(tenant_id=tenant_id, title=title, language=language)
     try:
         plain = json_mapping(metadata, "metadata")
     except ValueError as error:
         raise InvalidArgument(str(error)) from error
-    return Defaults(principal_list(acl, "acl"), plain, tenant_id, title, language)
+    return Defaults(acl_list(acl, "acl"), plain, tenant_id, title, language)
 
 
 def create_collection(
@@ -112,9 +128,11 @@ def create_collection(
     default_acl: Sequence[str] | None,
 ) -> Flow[int]:
     """Create a collection whose chunks fit its embedder; see ``Client.create_collection``."""
+    if chunking is not None:
+        check_type("chunking", chunking, Mapping, 'a mapping such as {"strategy": "recursive"}')
     memory.forget(name)
     chosen = yield from blocking(lambda: memory.chosen(embedder))
-    default_readers = principal_list(default_acl, "default_acl")
+    default_readers = acl_list(default_acl, "default_acl")
     spec = yield from blocking(lambda: fitting_chunking(chunking or {}, chosen))
     return (
         yield from run(

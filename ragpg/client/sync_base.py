@@ -97,6 +97,21 @@ class Base:
         -------
         int
             The collection's id.
+
+        Raises
+        ------
+        CollectionExists
+            Where there is one of this name.
+        InvalidArgument
+            Where the name, the language or the ACL can't be used.
+        ChunkingError
+            Where the chunking is unknown, or its chunks would not fit the embedder.
+        ConfigError
+            Where there is no such embedder, or its settings are malformed.
+        EmbeddingError
+            Where a remote model has to be asked for its dimensions, and fails.
+        AccessDenied
+            Where the database role may not write.
         """
         return self._database.drive(
             flows.create_collection(
@@ -114,6 +129,8 @@ class Base:
 
         Raises
         ------
+        AccessDenied
+            Where the database role may not.
         CollectionNotFound
             Where there is none of this name.
         """
@@ -129,6 +146,8 @@ class Base:
 
         Raises
         ------
+        AccessDenied
+            Where the database role may only search.
         CollectionNotFound
             Where there is none of this name.
         """
@@ -138,7 +157,15 @@ class Base:
         return found[0]
 
     def refresh_statistics(self, collection: str) -> None:
-        """Refresh the term statistics that keyword scores rest on, as ANALYZE does for the planner."""
+        """Refresh the term statistics that keyword scores rest on, as ANALYZE does for the planner.
+
+        Raises
+        ------
+        CollectionNotFound
+            Where there is none of this name.
+        AccessDenied
+            Where the database role may not write.
+        """
         self._call(calls.refresh_statistics(collection))
 
     def delete_document(self, collection: str, external_id: str, *, tenant_id: str | None = None) -> bool:
@@ -148,6 +175,13 @@ class Base:
         -------
         bool
             Whether there was one.
+
+        Raises
+        ------
+        CollectionNotFound
+            Where there is none of this name.
+        AccessDenied
+            Where the database role may not write.
         """
         return self._call(calls.delete_document(collection, external_id, tenant_id=tenant_id))
 
@@ -160,6 +194,12 @@ class Base:
         ------
         DocumentNotFound
             Where the collection has no such document in this tenant.
+        CollectionNotFound
+            Where there is none of this name.
+        InvalidArgument
+            Where the ACL is ``None`` or no list of principals.
+        AccessDenied
+            Where the database role may not write.
         """
         checked = flows.readers(acl, "acl")
         self._call(calls.set_acl(collection, external_id, checked, tenant_id=tenant_id))

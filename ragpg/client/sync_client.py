@@ -1,25 +1,19 @@
 # Generated from async_client.py by tools/unasync.py: edit that file and run the tool again.
-"""The sync client.
-
-What only some methods need (parsers, prompts) is imported by them, so that a process that searches starts fast.
-"""
+"""The sync client."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
-from os import PathLike
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragpg.client import flows
-from ragpg.client.sync_base import Base
+from ragpg.client.sync_documents import Documents
 from ragpg.db.search_calls import SearchArguments
-from ragpg.ingest import IngestProgress
 from ragpg.retrieval.filters import compile_filter
-from ragpg.types import Answer, Fusion, IngestReport, SearchHits, SearchMode, UpsertResult
+from ragpg.types import Answer, Fusion, SearchHits, SearchMode
 
 
-class Client(Base):
+class Client(Documents):
     """A collection of documents in Postgres, searched and answered from.
 
     The constructor does no I/O. Of the three ways to reach the database exactly one is used: ``url`` (a pool is opened
@@ -50,174 +44,6 @@ class Client(Base):
     ...     rag.ingest("handbook", "docs/", acl=["group:hr"])
     ...     hits = rag.search("handbook", "how long do refunds take", principals=["group:hr"])
     """
-
-    def ingest(
-        self,
-        collection: str,
-        *paths: str | PathLike[str] | Sequence[str | PathLike[str]],
-        acl: Sequence[str] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        tenant_id: str | None = None,
-        sync: bool = False,
-        on_progress: Callable[[IngestProgress], None] | None = None,
-    ) -> IngestReport:
-        """Ingest files and folders: parse, chunk, embed, store. What has not changed is skipped.
-
-        A document's external id is its path relative to the folder that was named; with several paths, relative to the
-        deepest folder that holds them all. ``.ragpg.yaml`` files and front matter say who may read a file;
-        the arguments are the default for files that say nothing. One bad file is reported and does not stop the others.
-        Each document is stored in one short transaction; after a failure the next run completes.
-
-        Parameters
-        ----------
-        collection
-            The collection's name.
-        *paths
-            Files, folders, glob patterns, or lists of them.
-        acl
-            Who may read files that say nothing; by default the collection's ``default_acl``.
-        metadata
-            Metadata for every document; a file's own wins key by key.
-        tenant_id
-            The tenant of files that name none.
-        sync
-            Also delete the documents whose files under the named folders are gone.
-        on_progress
-            Called after each file and each batch of vectors, possibly from another thread.
-
-        Returns
-        -------
-        IngestReport
-            What was done, and which files failed.
-        """
-        from ragpg.ingest.entry import ingest_paths
-
-        return self._database.drive(
-            ingest_paths(
-                self._memory,
-                collection,
-                flows.path_list(paths),
-                defaults=flows.defaults(acl, metadata, tenant_id),
-                sync=sync,
-                on_progress=on_progress,
-                shared_transaction=self._database.handed_connection,
-            )
-        )
-
-    def ingest_bytes(
-        self,
-        collection: str,
-        data: bytes,
-        *,
-        external_id: str,
-        media_type: str | None = None,
-        title: str | None = None,
-        uri: str | None = None,
-        acl: Sequence[str] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        tenant_id: str | None = None,
-    ) -> IngestReport:
-        """Ingest one file that is in memory.
-
-        The arguments win over the file's front matter, and front matter can't name the tenant: the bytes may come from
-        a user.
-
-        Parameters
-        ----------
-        collection
-            The collection's name.
-        data
-            The file.
-        external_id
-            The document's id. Its suffix tells the format where ``media_type`` doesn't.
-        media_type
-            Such as ``text/markdown``.
-        title
-            The document's title; by default what the file says.
-        uri
-            Where the document is found.
-        acl
-            Who may read it; by default what the file says, else the collection's ``default_acl``.
-        metadata
-            Metadata; wins over the file's key by key.
-        tenant_id
-            The tenant.
-
-        Returns
-        -------
-        IngestReport
-            What was done; a file that can't be read is a failure in it.
-        """
-        from ragpg.ingest.entry import ingest_one
-
-        return self._database.drive(
-            ingest_one(
-                self._memory,
-                collection,
-                data,
-                external_id=external_id,
-                media_type=media_type,
-                uri=uri,
-                arguments=flows.defaults(acl, metadata, tenant_id, title=title),
-                shared_transaction=self._database.handed_connection,
-            )
-        )
-
-    def upsert_document(
-        self,
-        collection: str,
-        *,
-        external_id: str,
-        content: str,
-        title: str | None = None,
-        uri: str | None = None,
-        media_type: str | None = None,
-        language: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        acl: Sequence[str] | None = None,
-        tenant_id: str | None = None,
-        expires_at: datetime | None = None,
-    ) -> UpsertResult:
-        """Store one document from its text. Unchanged chunks keep their vectors.
-
-        Parameters
-        ----------
-        collection
-            The collection's name.
-        external_id
-            The document's id.
-        content
-            Its text: plain, unless ``media_type`` says ``text/markdown`` or ``text/html``.
-        title, uri, media_type, metadata
-            What is stored with it and comes back with each hit.
-        language
-            A text search configuration; by default the collection's.
-        acl
-            Who may read it. By default the collection's ``default_acl`` for a new document, unchanged for an old one.
-        tenant_id
-            The tenant.
-        expires_at
-            When searches stop finding it; with a time zone.
-
-        Returns
-        -------
-        UpsertResult
-            What was done.
-        """
-        from ragpg.ingest.entry import upsert_text
-
-        return self._database.drive(
-            upsert_text(
-                self._memory,
-                collection,
-                content,
-                external_id=external_id,
-                media_type=media_type,
-                uri=uri,
-                expires_at=expires_at,
-                arguments=flows.defaults(acl, metadata, tenant_id, title=title, language=language),
-            )
-        )
 
     def search(
         self,
@@ -268,6 +94,23 @@ class Client(Base):
         -------
         SearchHits
             The hits in rank order; ``degraded`` says why they are less than they could be.
+
+        Raises
+        ------
+        CollectionNotFound, IndexVersionNotFound
+            Where there is none.
+        InvalidQuery
+            Where the query is empty, or holds nothing to search for.
+        InvalidFilter
+            Where a filter is no condition.
+        InvalidArgument
+            Where another argument is out of range.
+        EmbeddingError
+            In vector mode, where the query can't be embedded. Hybrid mode goes on without.
+        EmbedderMismatch
+            Where the client insists on another embedder, or vector mode meets a collection without one.
+        AccessDenied
+            Where the database role may not search, or not as these principals.
         """
         arguments = SearchArguments(
             collection=collection,
@@ -314,6 +157,11 @@ class Client(Base):
         -------
         dict[str, Any]
             What ``ragpg.explain_search`` reports.
+
+        Raises
+        ------
+        RagpgError
+            As :meth:`search` does.
         """
         arguments = SearchArguments(
             collection=collection,
@@ -370,6 +218,15 @@ class Client(Base):
         -------
         Answer
             The text, its citations, and whether it is an answer at all.
+
+        Raises
+        ------
+        InvalidQuery, InvalidFilter, InvalidArgument, CollectionNotFound, EmbedderMismatch, AccessDenied
+            As :meth:`search` does.
+        GenerationError
+            Where the chat model fails.
+        ConfigError
+            Where the chat model has neither a key nor an endpoint.
         """
         arguments = SearchArguments(
             collection=collection,

@@ -337,6 +337,20 @@ def start(home: str | Path = ".ragpg") -> str:
     ----------
     home
         The folder that holds the server's data and log; made where it is missing.
+
+    Returns
+    -------
+    str
+        The URL of its database, as that one's owner.
+
+    Raises
+    ------
+    MissingExtra
+        The package with the server is not installed.
+    UnsupportedServer
+        The folder's data was made by another major version of PostgreSQL.
+    DatabaseUnavailable
+        The server does not start, or the folder can't be written.
     """
     return EmbeddedServer(home).start()
 

@@ -1,11 +1,13 @@
 import importlib.util
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import ragpg.errors
 from ragpg import AsyncClient, Client
 
 TOOL = Path(__file__).parents[3] / "tools" / "unasync.py"
@@ -55,3 +57,19 @@ def test_both_clients_have_the_same_methods(name: str) -> None:
 
 def test_nothing_more_is_public() -> None:
     assert [name for name in dir(Client) if not name.startswith("_")] == NAMES
+
+
+MAY_FAIL = ["create_collection", "drop_collection", "stats", "refresh_statistics", "delete_document", "set_acl", "ingest", "ingest_bytes",
+            "upsert_document", "search", "explain", "ask"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MAY_FAIL)
+def test_the_errors_of_a_method_are_documented_and_exist(name: str) -> None:
+    for client in (AsyncClient, Client):
+        text = inspect.getdoc(getattr(client, name)) or ""
+        raised = re.findall(
+            r"^([A-Z]\w+(?:, [A-Z]\w+)*)$", text.partition("Raises\n------\n")[2], re.MULTILINE
+        )
+        assert raised, f"{name} says nothing of its errors"
+        for error in ", ".join(raised).split(", "):
+            assert issubclass(getattr(ragpg.errors, error), ragpg.errors.RagpgError)

@@ -1,13 +1,16 @@
-"""A remote embedding model, end to end: a local HTTP server stands in for it."""
+"""Remote models, end to end: local HTTP servers stand in for them."""
 
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ragpg import AsyncClient, Client, Settings
+from ragpg.answering import OpenAIGenerator
 from ragpg.errors import EmbeddingError
+from tests.unit.answering.chat_server import ChatServer, completion
 from tests.unit.embedding.embeddings_server import FakeServer, error
 
 
@@ -76,3 +79,37 @@ async def test_a_slow_model_does_not_stop_the_loop(
         await client.search("docs", "a slow question")
         ticking.cancel()
     assert ticks > 5
+
+
+def test_one_generator_answers_within_the_budget_and_is_closed_with_the_client(
+    rag: Client, database: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat, made, closed = ChatServer(), [], []
+
+    class Watched(OpenAIGenerator):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            made.append(self)
+            super().__init__(*args, **options)
+
+        def close(self) -> None:
+            closed.append(self)
+            super().close()
+
+    monkeypatch.setattr("ragpg.answering.OpenAIGenerator", Watched)
+    chat.replies = [completion("Ten working days [1].")]
+    settings = Settings(openai_base_url=chat.url, request_timeout=5.0)
+    rag.create_collection("words", embedder="none")
+    rag.ingest("words", folder)
+    try:
+        with Client(database, settings=settings, chat_model="some-model") as client:
+            wide = client.ask("words", "Who has days?")
+            narrow = client.ask("words", "Who has days?", max_context_tokens=60)
+            assert closed == []
+    finally:
+        chat.close()
+    assert (wide.text, len(wide.context)) == ("Ten working days [1].", 2)
+    assert "context_truncated" not in wide.degraded
+    assert len(narrow.context) == 1
+    assert "context_truncated" in narrow.degraded
+    assert len(made) == 1
+    assert closed == made

@@ -307,7 +307,11 @@ def test_expired_documents_are_hidden(handbook: psycopg.Connection) -> None:
         ),
         (
             "search_keyword",
-            {"p_collection": "c", "p_query": "x", "p_chunk_filter": '"2020-01-01".datetime() == $.t.datetime()'},
+            {
+                "p_collection": "c",
+                "p_query": "x",
+                "p_chunk_filter": '"2020-01-01".datetime() == $.t.datetime()',
+            },
             "RG009",
         ),
         ("search_hybrid", {"p_collection": "c", "p_query": "x", "p_rrf_k": 2147483647}, "RG007"),

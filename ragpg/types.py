@@ -146,13 +146,17 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class UpsertResult:
-    """What ``upsert_document`` did: ``status`` is created, updated (text), attributes (title, ACL, metadata …) or unchanged."""
+    """What ``upsert_document`` did: ``status`` is created, updated (text), attributes (title, ACL, metadata …) or unchanged.
+
+    ``warnings`` say what was removed from the text to store it.
+    """
 
     document_id: UUID
     status: Literal["created", "updated", "attributes", "unchanged"]
     chunks_written: int
     chunks_deleted: int
     embeddings_written: int
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import typer
 
 from ragpg.cli.connect import open_client
 from ragpg.cli.group import EXIT_USAGE
-from ragpg.cli.options import JsonOption, UrlOption, YesOption, check_new_name
+from ragpg.cli.options import JsonOption, UrlOption, YesOption, check_acl, check_new_name
 from ragpg.cli.output import note, print_json
 from ragpg.cli.status import embedder_name, print_collections
 
@@ -68,6 +68,7 @@ def create(
             "--default-acl",
             metavar="PRINCIPAL",
             help="Who may read a document that names no ACL; repeat for several. Default: public.",
+            callback=check_acl,
             show_default=False,
         ),
     ] = None,

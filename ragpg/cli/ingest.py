@@ -18,6 +18,7 @@ from ragpg.cli.options import (
     JsonOption,
     TenantOption,
     UrlOption,
+    check_acl,
     check_external_id,
     parse_metadata,
 )
@@ -48,6 +49,7 @@ def ingest(
             metavar="PRINCIPAL",
             help="Who may read the documents (user:ana, group:hr, public); repeat for several. Default: the manifest's, then "
             "the collection's.",
+            callback=check_acl,
             show_default=False,
         ),
     ] = None,

@@ -71,6 +71,30 @@ def check_new_name(value: str) -> str:
     return value
 
 
+def check_acl(values: list[str] | None) -> list[str] | None:
+    """Check who may read documents.
+
+    Parameters
+    ----------
+    values
+        The principals, if any were given.
+
+    Returns
+    -------
+    list[str] | None
+        The same.
+
+    Raises
+    ------
+    typer.BadParameter
+        Where one is blank, or the wildcard.
+    """
+    for value in values or []:
+        if not value.strip() or value.strip() == "*":
+            raise typer.BadParameter(f"{value!r} is no principal such as user:ana, group:hr or public")
+    return values
+
+
 CollectionArgument = Annotated[
     str, typer.Argument(metavar="COLLECTION", help="The collection.", show_default=False)
 ]

@@ -35,10 +35,11 @@ class Call(Generic[T]):
         for name, value in self.params.items():
             for text in cast("Sequence[object]", value) if isinstance(value, list) else (value,):
                 if isinstance(text, str):
-                    _check_text(text, name)
+                    check_text(text, name)
 
 
-def _check_text(text: str, name: str) -> None:
+def check_text(text: str, name: str) -> None:
+    """Raise `InvalidArgument` where PostgreSQL can't store a text; ``name`` is what it is called."""
     if "\0" in text:
         raise InvalidArgument(f"{name} holds a NUL character, which PostgreSQL can't store")
     if not text.isascii():

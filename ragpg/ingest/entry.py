@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
+from ragpg.db.arguments import check_texts, check_type
 from ragpg.db.flow import Flow, blocking
 from ragpg.errors import ConfigError, InvalidArgument, MissingExtra, ParseError, RagpgError
 from ragpg.ingest.attributes import Defaults, file_attributes, given_attributes
@@ -74,6 +75,9 @@ def ingest_one(
     shared_transaction: bool,
 ) -> Flow[IngestReport]:
     """Ingest one file that is in memory; see ``Client.ingest_bytes``."""
+    check_type("data", data, bytes, "bytes")
+    check_type("external_id", external_id, str, "a text")
+    check_texts(external_id=external_id, media_type=media_type, uri=uri)
     pipeline = Pipeline(memory, collection, shared_transaction=shared_transaction)
     yield from pipeline.open()
     try:
@@ -102,10 +106,15 @@ def upsert_text(
     expires_at: datetime | None,
 ) -> Flow[UpsertResult]:
     """Store one text; see ``Client.upsert_document``."""
+    check_type("content", content, str, "a text")
+    check_type("external_id", external_id, str, "a text")
+    check_texts(external_id=external_id, media_type=media_type, uri=uri)
     if not content or content.isspace():
         raise InvalidArgument(f"document {external_id!r} has no content; delete_document deletes one")
-    if expires_at is not None and expires_at.tzinfo is None:
-        raise InvalidArgument("expires_at needs a time zone")
+    if expires_at is not None:
+        check_type("expires_at", expires_at, datetime, "a datetime")
+        if expires_at.tzinfo is None:
+            raise InvalidArgument("expires_at needs a time zone")
     pipeline = Pipeline(memory, collection, strict=True)
     yield from pipeline.open()
     item = yield from blocking(
@@ -121,7 +130,7 @@ def upsert_text(
     )
     yield from pipeline.add([item])
     yield from pipeline.flush()
-    return pipeline.results[0]
+    return replace(pipeline.results[0], warnings=item.document.warnings)
 
 
 def _ingest_files(pipeline: Pipeline, files: Sequence[tuple[Source, Defaults]], seen: Seen) -> Flow[None]:

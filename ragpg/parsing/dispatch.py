@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from os import PathLike
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
@@ -57,6 +58,7 @@ _BY_MEDIA_TYPE: dict[str, _Parser] = {
     "application/pdf": _PDF,
     _DOCX_TYPE: _DOCX,
 }
+_SAYS_NOTHING = {"", "application/octet-stream", "binary/octet-stream"}
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 _HTML_START = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html)\b", re.IGNORECASE
@@ -95,7 +97,7 @@ def parse(data: bytes, *, name: str, media_type: str | None = None) -> ParsedDoc
     return parser(data, name=name, charset=charset[1] if charset else None)
 
 
-def parse_path(path: Path) -> ParsedDocument:
+def parse_path(path: str | PathLike[str]) -> ParsedDocument:
     """Parse a file on disk.
 
     Parameters
@@ -114,7 +116,7 @@ def parse_path(path: Path) -> ParsedDocument:
         As `parse`, and when the file can't be read.
     """
     try:
-        data = path.read_bytes()
+        data = Path(path).read_bytes()
     except OSError as error:
         raise ParseError(f"{path} can't be read: {error.strerror or error}") from error
     return parse(data, name=str(path))
@@ -129,6 +131,10 @@ def _choose(data: bytes, name: str, media_type: str | None) -> _Parser:
     essence = (media_type or "").partition(";")[0].strip().lower()
     if parser := _BY_MEDIA_TYPE.get(essence):
         return parser
+    if essence not in _SAYS_NOTHING:
+        raise ParseError(
+            f"{name} is {essence}, which is not read; the media types that are: {', '.join(_BY_MEDIA_TYPE)}"
+        )
     if parser := _BY_SUFFIX.get(PurePosixPath(name).suffix.lower()):
         return parser
     if data[:1024].lstrip().startswith(b"%PDF-"):

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from ragpg.db import calls, search_calls
+from ragpg.db.arguments import check_numbers, check_texts, check_type, check_whole_numbers
 from ragpg.db.flow import Call, Flow, blocking, run
 from ragpg.db.search_calls import SearchArguments
 from ragpg.embedding import Embedder, input_hash, model_key
@@ -156,6 +157,21 @@ def _run(call: Call[T]) -> Flow[T]:
 def _checked(arguments: SearchArguments) -> SearchArguments:
     if arguments.mode not in ("hybrid", "keyword", "vector"):
         raise InvalidArgument(f"mode is hybrid, keyword or vector, not {arguments.mode!r}")
+    check_type("query", arguments.query, str, "a text")
+    check_texts(
+        collection=arguments.collection,
+        tenant_id=arguments.tenant_id,
+        fusion=arguments.fusion,
+        expand=arguments.expand,
+    )
+    check_whole_numbers(
+        k=arguments.k,
+        candidate_k=arguments.candidate_k,
+        rrf_k=arguments.rrf_k,
+        feedback=arguments.feedback,
+        index_version=0 if arguments.index_version is None else arguments.index_version,
+    )
+    check_numbers(vector_weight=arguments.vector_weight, keyword_weight=arguments.keyword_weight)
     query = _UNSTORABLE.sub("", arguments.query)
     if not query or query.isspace():
         raise InvalidQuery("the query is empty")

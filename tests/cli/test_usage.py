@@ -56,6 +56,7 @@ def test_version(bare: Cli) -> None:
         ("delete", "handbook", "é" * 501),
         ("collection", "create", " "),
         ("collection", "create", "x" * 201),
+        ("collection", "create", "x", "--default-acl", ""),
         ("ask", "handbook", "refund", "--k", "0"),
         ("ingest", "handbook"),
         ("ingest", "handbook", "no/such/file.md"),
@@ -87,6 +88,9 @@ def test_wrong_usage(bare: Cli, arguments: tuple[str, ...]) -> None:
         (".", "--title", "x"),
         (".", "--media-type", "text/html"),
         (".", "--metadata", "=value"),
+        (".", "--acl", ""),
+        (".", "--acl", "group:hr", "--acl", " "),
+        (".", "--acl", "*"),
     ],
 )
 def test_wrong_usage_of_ingest(bare: Cli, arguments: tuple[str, ...]) -> None:

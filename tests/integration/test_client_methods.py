@@ -21,6 +21,7 @@ from ragpg.errors import (
     InvalidArgument,
     InvalidFilter,
     InvalidQuery,
+    ParseError,
 )
 
 
@@ -144,6 +145,89 @@ async def test_bad_questions(docs: Any) -> None:
         await docs.search("docs", "refunds", index_version=99)
     assert await docs.search("docs", "unheard", mode="keyword") == []
     assert (await docs.search("docs", "unheard", mode="keyword")).degraded == ["keyword_empty"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"query": None},
+        {"query": 5},
+        {"query": b"refunds"},
+        {"k": 1.5},
+        {"k": True},
+        {"k": "3"},
+        {"k": None},
+        {"candidate_k": "50"},
+        {"rrf_k": 1.5},
+        {"feedback": True},
+        {"index_version": "1"},
+        {"vector_weight": "1"},
+        {"keyword_weight": None},
+        {"tenant_id": 5},
+        {"expand": 1},
+    ],
+)
+async def test_search_names_an_argument_of_another_type(docs: Any, arguments: dict[str, Any]) -> None:
+    (name,) = arguments
+    with pytest.raises(InvalidArgument, match=rf"^{name}\b"):
+        await docs.search("docs", **{"query": "refunds", **arguments})
+    with pytest.raises(InvalidArgument):
+        await docs.ask("docs", None)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"content": b"x"},
+        {"content": None},
+        {"external_id": 5},
+        {"external_id": None},
+        {"external_id": "a\0b"},
+        {"external_id": "a\ud800"},
+        {"title": 5},
+        {"title": "a\0b"},
+        {"title": "a\ud800"},
+        {"uri": 5},
+        {"language": 5},
+        {"media_type": 5},
+        {"tenant_id": 5},
+        {"expires_at": "2027-01-01"},
+        {"expires_at": datetime(2027, 1, 1)},
+        {"acl": [""]},
+        {"acl": ["*"]},
+        {"metadata": ["x"]},
+    ],
+)
+async def test_what_can_not_be_stored_is_refused_by_its_name(docs: Any, arguments: dict[str, Any]) -> None:
+    (name,) = arguments
+    with pytest.raises(InvalidArgument, match=rf"^{name}\b"):
+        await docs.upsert_document(
+            "docs", **{"external_id": "new", "content": "# Text\n\nMore.", **arguments}
+        )
+    assert (await docs.stats("docs")).documents == 2
+
+
+async def test_a_file_in_memory_is_bytes_of_a_format_that_is_read(docs: Any) -> None:
+    with pytest.raises(InvalidArgument, match="data is bytes"):
+        await docs.ingest_bytes("docs", "text", external_id="new")
+    with pytest.raises(InvalidArgument, match="external_id"):
+        await docs.ingest_bytes("docs", b"text", external_id=None)
+    report = await docs.ingest_bytes("docs", b"text", external_id="new", media_type="application/zip")
+    assert "text/markdown" in report.failures[0].error
+    with pytest.raises(ParseError, match="text/markdown"):
+        await docs.upsert_document("docs", external_id="new", content="x", media_type="application/zip")
+    with pytest.raises(InvalidArgument, match="chunking is a mapping"):
+        await docs.create_collection("new", embedder="hash", chunking="recursive")
+    with pytest.raises(InvalidArgument, match="default_acl"):
+        await docs.create_collection("new", embedder="hash", default_acl=["*"])
+
+
+async def test_what_is_removed_from_a_text_is_reported(docs: Any) -> None:
+    result = await docs.upsert_document("docs", external_id="new", content="Ze\0bra\ud800s run.")
+    assert result.warnings == ("removed 1 NUL character", "removed 1 lone surrogate")
+    result = await docs.upsert_document("docs", external_id="new", content="Ze\0bra\ud800s run.")
+    assert (result.status, len(result.warnings)) == ("unchanged", 2)
+    assert (await docs.upsert_document("docs", external_id="new", content="Zebras run.")).warnings == ()
 
 
 async def test_a_question_of_ten_thousand_words(docs: Any) -> None:

@@ -31,6 +31,14 @@ def test_media_type_then_suffix_then_content(name: str, media_type: str | None, 
     assert parse(b"some words", name=name, media_type=media_type).media_type == expected
 
 
+@pytest.mark.parametrize("media_type", ["application/zip", "image/png; q=1", "text/csv"])
+def test_a_media_type_that_is_not_read_is_refused(media_type: str) -> None:
+    with pytest.raises(
+        ParseError, match=r"a\.md is \S+, which is not read; .*text/markdown.*application/pdf"
+    ):
+        parse(b"some words", name="a.md", media_type=media_type)
+
+
 def test_content_decides_where_nothing_else_does() -> None:
     assert parse(b"\n <!DOCTYPE html><p>words", name="-").media_type == "text/html"
     assert parse(b"words", name="-").media_type == "text/plain"
@@ -45,7 +53,7 @@ def test_content_decides_where_nothing_else_does() -> None:
 def test_parse_path(tmp_path: Path) -> None:
     file = tmp_path / "a.md"
     file.write_bytes(b"# One\n")
-    assert parse_path(file).title == "One"
+    assert parse_path(file).title == parse_path(str(file)).title == "One"
     with pytest.raises(ParseError, match=r"absent\.md can't be read: No such file"):
         parse_path(tmp_path / "absent.md")
     with pytest.raises(ParseError, match="can't be read"):

@@ -9,11 +9,19 @@ from statistics import median
 from typing import Final, Protocol
 
 from ragpg.answering.citations import cite
+from ragpg.answering.expected import expected_answer, holds
 from ragpg.answering.language import guess_language, unknown_answer
 from ragpg.answering.markers import without_markers
 from ragpg.answering.prompt import distinct_hits
 from ragpg.answering.units import Unit, hit_units
-from ragpg.answering.words import content_terms, inverse_frequency, is_identifier, overlap, terms
+from ragpg.answering.words import (
+    content_terms,
+    inverse_frequency,
+    is_identifier,
+    overlap,
+    synonyms,
+    terms,
+)
 from ragpg.errors import EmbeddingError
 from ragpg.types import Answer, Citation, SearchHit
 
@@ -24,15 +32,19 @@ NO_SENTENCE_EMBEDDING: Final = "no_sentence_embedding"
 # paragraph is there, 31 % where it is missing but others of its article are there, 7 % where the article is missing too (0.40: 95, 24
 # and 5 %). Of 80 questions about the example handbook it answers 38 of the 40 that have an answer there (36 with the right sentence)
 # and 3 of the 40 that have none.
-_THRESHOLD: Final = 0.38
+_THRESHOLD: Final = 0.427
 # By words alone, the same three figures on 200 questions each: en .34: 92, 27, 12 %; ja (JSQuAD) .30: 92, 33, 9; de .25: 90, 44, 8;
 # zh .20: 75, 14, 5; ar .20: 86, 50, 11; th .42: 100, 94, 16. Other languages take the value of German.
 _LEXICAL_THRESHOLD: Final = 0.25
 _LEXICAL_THRESHOLDS: Final = {"en": 0.34, "ja": 0.30, "zh": 0.20, "ar": 0.20, "th": 0.42}
 # Equal weights put a sentence with the answer first in 81 % of 400 XQuAD questions: words alone 78 %, vectors alone 71 %.
 _SIMILARITY_WEIGHT: Final = 0.5
+_SOURCE_WEIGHT: Final = 0.1
+_FIT_WEIGHT: Final = 0.1
+_LOOKED_UP_WEIGHT: Final = 0.1
 _RANK_PENALTY: Final = 0.00625
 _CONTEXT_CREDIT: Final = 0.7
+_SYNONYM_CREDIT: Final = 0.85
 _EMBEDDED_UNITS: Final = 24
 _MAX_UNITS: Final = 3
 _SAME_SOURCE: Final = 0.6
@@ -64,7 +76,9 @@ class SentenceEmbedder(Protocol):
 class Candidate:
     """A unit of a source, and how well it answers.
 
-    ``shared`` are the question's words in it, ``coverage`` is their weight (0 to 1), ``similarity`` that of the vectors.
+    ``number`` is the source's rank. ``shared`` are the question's words in the unit, ``coverage`` is their weight (0 to 1),
+    ``similarity`` that of the vectors, ``source_similarity`` that of the whole source's. ``fit`` is 1 where the unit holds the kind of
+    answer that the question asks for (a number, a name), -1 where it does not, 0 where the question does not tell.
     """
 
     number: int
@@ -75,13 +89,22 @@ class Candidate:
     shared: frozenset[str] = frozenset()
     coverage: float = 0.0
     similarity: float | None = None
+    source_similarity: float = 0.0
+    fit: int = 0
+    is_looked_up: bool = False
 
     @property
     def support(self) -> float:
         """How far the unit answers the question, for the comparison with a threshold."""
         if self.similarity is None:
             return self.coverage
-        return _SIMILARITY_WEIGHT * self.similarity + (1 - _SIMILARITY_WEIGHT) * self.coverage
+        return (
+            _SIMILARITY_WEIGHT * self.similarity
+            + _SOURCE_WEIGHT * self.source_similarity
+            + (1 - _SIMILARITY_WEIGHT - _SOURCE_WEIGHT) * self.coverage
+            + _FIT_WEIGHT * self.fit
+            + _LOOKED_UP_WEIGHT * self.is_looked_up
+        )
 
     @property
     def score(self) -> float:
@@ -106,14 +129,13 @@ def extract_answer(
     Returns
     -------
     Answer
-        ``extractive``; its text begins with `LEAD_IN`, and a few sentences follow in the order of the sources, each with its ``[n]``. Where
-        nothing supports the question it is the fixed phrase for "I don't know", without citations and ``answered`` false.
+        ``extractive``; its text begins with `LEAD_IN`, and a few sentences follow, those of the best source first, each with its
+        ``[n]``. The numbers count the quoted sources from 1, in order of first use; ``citations`` says which they are. Where nothing
+        supports the question it is the fixed phrase for "I don't know", without citations and ``answered`` false.
     """
     context = distinct_hits(hits)
     candidates, degraded = score_units(question, context, embedder)
-    chosen = (
-        [] if _lacks_identifier(question, context) else _choose(candidates, _threshold(question, candidates))
-    )
+    chosen = _choose(candidates, _threshold(question, candidates))
     if not chosen:
         return Answer(
             unknown_answer(question), (), tuple(context), tuple(degraded), extractive=True, answered=False
@@ -152,22 +174,24 @@ def score_units(
     candidates = [
         _candidate(number, hit, unit) for number, hit in enumerate(context, 1) for unit in hit_units(hit)
     ]
+    about = _about_codes(question, context, candidates)
     language = guess_language(question)
     wanted = content_terms(question, language) or list(dict.fromkeys(terms(question)))
+    expected = expected_answer(question, language)
     weights = inverse_frequency(wanted, [candidate.words for candidate in candidates])
     total = sum(weights.values())
     for candidate in candidates:
         candidate.shared = candidate.words & weights.keys()
-        credit = sum(
-            weight * (1.0 if term in candidate.shared else _CONTEXT_CREDIT)
-            for term, weight in weights.items()
-            if term in candidate.shared or term in candidate.context_words
-        )
+        credit = sum(weight * _credit(term, candidate) for term, weight in weights.items())
         candidate.coverage = credit / total if total else 0.0
-    candidates.sort(key=lambda candidate: -candidate.score)
+        if expected is not None:
+            held = holds(candidate.unit.text, expected, question=question, language=language)
+            candidate.fit = 1 if held else -1
+        candidate.is_looked_up = candidate.unit.kind == "row" and _is_looked_up(candidate.unit, wanted)
+    candidates = sorted(about, key=lambda candidate: -candidate.score)
     if embedder is None or not candidates:
         return candidates, []
-    shortlist = candidates[:_EMBEDDED_UNITS]
+    shortlist = sorted(candidates, key=lambda candidate: -_promise(candidate, context))[:_EMBEDDED_UNITS]
     try:
         query = embedder.embed_query(question)
         vectors = embedder.embed_documents([*_BACKGROUND, *map(_embedding_input, shortlist)])
@@ -176,7 +200,11 @@ def score_units(
     cosines = [_cosine(query, vector) for vector in vectors]
     zero = median(cosines[: len(_BACKGROUND)])
     for candidate, cosine in zip(shortlist, cosines[len(_BACKGROUND) :], strict=True):
-        candidate.similarity = max(0.0, cosine - zero) / max(1.0 - zero, 1e-6)
+        distance = context[candidate.number - 1].vector_distance
+        candidate.similarity = _above(zero, cosine)
+        candidate.source_similarity = (
+            candidate.similarity if distance is None else _above(zero, 1.0 - distance)
+        )
     return sorted(shortlist, key=lambda candidate: -candidate.score), []
 
 
@@ -189,6 +217,25 @@ def _candidate(number: int, hit: SearchHit, unit: Unit) -> Candidate:
         context_words=frozenset(terms(around)),
         heading=hit.heading.split("\n")[0].split(" › ")[-1],
     )
+
+
+def _credit(term: str, candidate: Candidate) -> float:
+    """Tell how far a unit says a word of the question: itself, by a word that means the same, or by what stands above it."""
+    alike = synonyms(term)
+    if term in candidate.words:
+        return 1.0
+    own = _SYNONYM_CREDIT if alike & candidate.words else 0.0
+    above = _CONTEXT_CREDIT if term in candidate.context_words else 0.0
+    return max(own, above, _CONTEXT_CREDIT * _SYNONYM_CREDIT if alike & candidate.context_words else 0.0)
+
+
+def _is_looked_up(row: Unit, wanted: Sequence[str]) -> bool:
+    """Tell whether a question names a column of a table and, by another word, a cell of this row, as one looks up a table."""
+    parts = [part.partition(": ") for part in row.text.split("; ")]
+    names = frozenset(terms(" ".join(name for name, colon, _ in parts if colon)))
+    cells = frozenset(terms(" ".join(value or name for name, _, value in parts)))
+    columns = {term for term in wanted if term in names or synonyms(term) & names}
+    return bool(columns) and any(term in cells for term in wanted if term not in columns)
 
 
 def _embedding_input(candidate: Candidate) -> str:
@@ -215,7 +262,21 @@ def _choose(candidates: Sequence[Candidate], threshold: float) -> list[Candidate
             overlap(candidate.words, other.words, {}) < _SAME_SENTENCE for other in chosen
         ):
             chosen.append(candidate)
-    return sorted(chosen, key=lambda candidate: (candidate.number, candidate.unit.start))
+    return _in_reading_order(chosen)
+
+
+def _in_reading_order(chosen: Sequence[Candidate]) -> list[Candidate]:
+    """Begin with the source of the best unit; within a source the sentences keep their order, but a row or list that is best leads."""
+    sources = list(dict.fromkeys(candidate.number for candidate in chosen))
+    best = chosen[0]
+    return sorted(
+        chosen,
+        key=lambda candidate: (
+            sources.index(candidate.number),
+            best.unit.kind == "sentence" or candidate is not best,
+            candidate.unit.start,
+        ),
+    )
 
 
 def _adds(candidate: Candidate, best: Candidate) -> bool:
@@ -227,13 +288,31 @@ def _adds(candidate: Candidate, best: Candidate) -> bool:
     return bool(candidate.shared) and candidate.score >= _OTHER_SOURCE * best.score
 
 
-def _lacks_identifier(question: str, context: Sequence[SearchHit]) -> bool:
-    """Tell whether the question names codes (``ERR-1042``) and no source holds one of them: another code's text is no answer."""
-    wanted = [term for term in terms(question) if is_identifier(term)]
+def _about_codes(
+    question: str, context: Sequence[SearchHit], candidates: Sequence[Candidate]
+) -> list[Candidate]:
+    """Keep the units that are about a code in the question (``ERR-1042``), where it has one: another code's text is no answer.
+
+    A unit is about a code that it holds, or that stands above it or, for a sentence, in the sentence before.
+    """
+    wanted = [_spelled(term) for term in dict.fromkeys(terms(question)) if is_identifier(term)]
     if not wanted:
-        return False
-    held = "\n".join(f"{hit.title or ''}\n{hit.heading}\n{hit.content}" for hit in context).casefold()
-    return not any(_spelled(term).search(held) for term in wanted)
+        return list(candidates)
+    kept: list[Candidate] = []
+    before: Candidate | None = None
+    for candidate in candidates:
+        hit, unit = context[candidate.number - 1], candidate.unit
+        held = [hit.title or "", hit.heading, unit.context, unit.text]
+        if (
+            before is not None
+            and before.number == candidate.number
+            and unit.kind == before.unit.kind == "sentence"
+        ):
+            held.append(before.unit.text)
+        if any(code.search("\n".join(held).casefold()) for code in wanted):
+            kept.append(candidate)
+        before = candidate
+    return kept
 
 
 def _spelled(identifier: str) -> re.Pattern[str]:
@@ -243,10 +322,13 @@ def _spelled(identifier: str) -> re.Pattern[str]:
 
 
 def _citations(chosen: Sequence[Candidate], context: Sequence[SearchHit]) -> Iterator[Citation]:
-    """Cite each source once, in order of first use, with its best unit and the chosen ones that directly adjoin it."""
-    for number in dict.fromkeys(candidate.number for candidate in chosen):
-        hit = context[number - 1]
-        own = [candidate for candidate in chosen if candidate.number == number]
+    """Cite each source once, numbered by first use, with its best unit and the chosen ones that directly adjoin it."""
+    for source, number in _numbers(chosen).items():
+        hit = context[source - 1]
+        own = sorted(
+            (candidate for candidate in chosen if candidate.number == source),
+            key=lambda candidate: candidate.unit.start,
+        )
         best = max(own, key=lambda candidate: candidate.score).unit
         start, end = best.start, best.end
         for unit in (candidate.unit for candidate in own):
@@ -258,7 +340,13 @@ def _citations(chosen: Sequence[Candidate], context: Sequence[SearchHit]) -> Ite
         yield cite(number, hit, start, end)
 
 
+def _numbers(chosen: Sequence[Candidate]) -> dict[int, int]:
+    """Number the sources that are quoted 1, 2, 3 in order of first use, whatever their rank."""
+    return {source: number for number, source in enumerate(dict.fromkeys(each.number for each in chosen), 1)}
+
+
 def _compose(chosen: Sequence[Candidate]) -> str:
+    numbers = _numbers(chosen)
     text = ""
     block = False
     for candidate in chosen:
@@ -266,9 +354,19 @@ def _compose(chosen: Sequence[Candidate]) -> str:
         if text:
             text += "\n\n" if block or is_block else " "
         separator = "\n" if candidate.unit.kind == "code" else " "
-        text += f"{without_markers(candidate.unit.text)}{separator}[{candidate.number}]"
+        text += f"{without_markers(candidate.unit.text)}{separator}[{numbers[candidate.number]}]"
         block = is_block
     return text
+
+
+def _promise(candidate: Candidate, context: Sequence[SearchHit]) -> float:
+    """Foretell the score from what is known before the unit has a vector: its words, and how near its source is."""
+    distance = context[candidate.number - 1].vector_distance
+    return candidate.score + (0.0 if distance is None else 1.0 - distance)
+
+
+def _above(zero: float, cosine: float) -> float:
+    return max(0.0, cosine - zero) / max(1.0 - zero, 1e-6)
 
 
 def _cosine(left: Sequence[float], right: Sequence[float]) -> float:

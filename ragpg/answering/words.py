@@ -20,6 +20,16 @@ _UNSPACED: Final = re.compile(
 _HIRAGANA: Final = re.compile("[\u3040-\u309f]+")
 _IDENTIFIER: Final = re.compile(r"[^\W\d_][\w\-./]*\d[\w\-./]*")
 _FEWEST_TEXTS: Final = 20
+# What a question calls otherwise than the text does, in the words of everyday and of business.
+_SYNONYMS: Final = (
+    "cost costs price prices charge charges fee fees",
+    "earn earns earned earnings salary salaries wage wages pay paid income",
+    "refund refunds refunded reimburse reimbursed reimbursement repay repaid money",
+    "deliver delivery delivered ship shipping shipment",
+    "guarantee guarantees warranty warranties",
+    "vacation vacations holiday holidays",
+    "swap exchange replace replacement",
+)
 _ENDINGS: Final = ("ings", "ern", "ing", "ies", "ied", "es", "ed", "en", "er", "em", "ly", "s", "e", "n", "y")
 
 
@@ -63,6 +73,11 @@ def content_terms(text: str, language: str) -> list[str]:
     """Return the distinct terms of a text that carry meaning, in order: those of `terms` but for function words."""
     skipped = {_stem(word) for word in FUNCTION_WORDS.get(language, frozenset())}
     return list(dict.fromkeys(term for term in terms(text) if term not in skipped))
+
+
+def synonyms(term: str) -> frozenset[str]:
+    """Return the terms of a small English list that mean nearly the same; empty for nearly every term."""
+    return _SYNONYM_TERMS.get(term, frozenset())
 
 
 def inverse_frequency(vocabulary: Iterable[str], texts: Sequence[frozenset[str]]) -> dict[str, float]:
@@ -119,3 +134,10 @@ def _stem(word: str) -> str:
                 return stem[:-1]
             return stem
     return word
+
+
+_SYNONYM_TERMS: Final = {
+    _stem(word): frozenset(map(_stem, group.split())) - {_stem(word)}
+    for group in _SYNONYMS
+    for word in group.split()
+}

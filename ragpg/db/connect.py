@@ -40,8 +40,8 @@ def connection_string(url: str) -> str:
     except psycopg.ProgrammingError:
         # libpq's message quotes the part that it stumbles over.
         raise ConfigError(
-            "the database URL can't be read: write special characters in a user name or password as %XX, as in "
-            "p%40ss for p@ss, and options as ?name=value"
+            "the database URL can't be read: check the names of its options; in a URL, write special characters of a "
+            "password as %XX (p%40ss for p@ss); in a libpq string, put a value with spaces into single quotes"
         ) from None
     if "connect_timeout" in given or "PGCONNECT_TIMEOUT" in os.environ:
         return plain

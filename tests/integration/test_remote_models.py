@@ -103,7 +103,7 @@ def test_one_generator_answers_within_the_budget_and_is_closed_with_the_client(
     try:
         with Client(database, settings=settings, chat_model="some-model") as client:
             wide = client.ask("words", "Who has days?")
-            narrow = client.ask("words", "Who has days?", max_context_tokens=60)
+            narrow = client.ask("words", "Who has days?", max_context_tokens=30)
             assert closed == []
     finally:
         chat.close()

@@ -10,7 +10,8 @@ from datetime import datetime
 from pathlib import Path
 
 from ragpg.db.arguments import check_texts, check_type
-from ragpg.db.flow import Flow, blocking
+from ragpg.db.flow import Flow, blocking, run
+from ragpg.db.languages import known_languages
 from ragpg.errors import ConfigError, InvalidArgument, MissingExtra, ParseError, RagpgError
 from ragpg.ingest.attributes import Defaults, file_attributes, given_attributes
 from ragpg.ingest.manifest import Manifests
@@ -43,7 +44,8 @@ def ingest_paths(
         raise InvalidArgument("name at least one file or folder to ingest")
     pipeline = Pipeline(memory, collection, meter=Meter(on_progress), shared_transaction=shared_transaction)
     yield from pipeline.open()
-    found = yield from blocking(lambda: _find(paths, defaults))
+    languages = yield from run(known_languages())
+    found = yield from blocking(lambda: _find(paths, defaults, languages))
     report = pipeline.report
     report.failures += found.failures
     report.warnings += found.warnings
@@ -180,10 +182,10 @@ class _Found:
     seen: Seen
 
 
-def _find(paths: Sequence[PathArgument], defaults: Defaults) -> _Found:
+def _find(paths: Sequence[PathArgument], defaults: Defaults, known_languages: frozenset[str]) -> _Found:
     """List the files of a run with what the manifests say of each; files below a broken manifest are left out."""
     sources = collect(paths, supported_suffixes())
-    manifests = Manifests(defaults)
+    manifests = Manifests(defaults, known_languages)
     files: list[tuple[Source, Defaults]] = []
     withheld: Counter[Path] = Counter()
     for source in sources.files:

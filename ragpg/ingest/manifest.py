@@ -17,13 +17,14 @@ a sub-folder must not give its files other readers than ingesting the whole.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
 import yaml
 
+from ragpg.db.languages import is_known
 from ragpg.errors import ConfigError
 from ragpg.ingest.attributes import Defaults, refuse_acl_in_metadata
 from ragpg.ingest.globs import matches
@@ -49,6 +50,13 @@ class Manifest:
         relative = path.relative_to(self.folder).as_posix()
         return any(matches(pattern, relative) for pattern in self.exclude)
 
+    def languages(self) -> Iterator[tuple[str, str]]:
+        """The languages that it names, each with its key."""
+        entries = (("", self.entry), *((f"files.{pattern}.", entry) for pattern, entry in self.files))
+        for prefix, entry in entries:
+            if entry.language is not None:
+                yield f"{prefix}language", entry.language
+
     def apply(self, above: Defaults, path: Path) -> Defaults:
         """What holds for a file, given what the folders above say."""
         relative = path.relative_to(self.folder).as_posix()
@@ -68,6 +76,7 @@ class Manifests:
     """
 
     arguments: Defaults
+    known_languages: frozenset[str]
     broken: dict[Path, str] = field(default_factory=dict[Path, str])
     _read: dict[Path, Manifest | None] = field(default_factory=dict[Path, "Manifest | None"])
 
@@ -104,11 +113,21 @@ class Manifests:
             raise ConfigError(self.broken[folder])
         if folder not in self._read:
             try:
-                self._read[folder] = read_manifest(folder)
+                self._read[folder] = self._checked(read_manifest(folder))
             except ConfigError as error:
                 self.broken[folder] = str(error)
                 raise
         return self._read[folder]
+
+    def _checked(self, manifest: Manifest | None) -> Manifest | None:
+        if manifest is None:
+            return None
+        for key, language in manifest.languages():
+            if not is_known(language, self.known_languages):
+                raise ConfigError(
+                    f"{manifest.folder / MANIFEST_NAME}: {key} is {language!r}, which is no text-search configuration of the database"
+                )
+        return manifest
 
 
 def read_manifest(folder: Path) -> Manifest | None:

@@ -6,6 +6,7 @@ import pytest
 
 from ragpg import Client
 from ragpg.errors import InvalidArgument
+from tests.integration.conftest import CountingEmbedder
 
 
 def seen(rag: Client, words: str, *principals: str, tenant_id: str | None = None) -> set[str]:
@@ -86,6 +87,23 @@ def test_nothing_below_a_broken_manifest_is_ingested_or_deleted(rag: Client, tmp
     manifest.write_text("acl: [group:hr]\n")
     report = rag.ingest("docs", tmp_path, sync=True)
     assert (report.created, report.deleted, report.failures) == (1, 1, [])
+
+
+def test_what_a_manifest_gets_wrong_is_found_before_a_model_is_asked(
+    rag: Client, tmp_path: Path, embedder: CountingEmbedder
+) -> None:
+    fill(tmp_path)
+    manifest = tmp_path / ".ragpg.yaml"
+    for text in ("language: klingon\n", "acl: ['*']\n", "acl:\n", "tenant: 5\n"):
+        manifest.write_text(text)
+        report = rag.ingest("docs", tmp_path, sync=True)
+        (failure,) = report.failures
+        assert failure.path == str(tmp_path)
+        assert str(manifest) in failure.error
+        assert text.partition(":")[0] in failure.error
+    assert embedder.texts == []
+    manifest.write_text("language: pg_catalog.german\n")
+    assert rag.ingest("docs", tmp_path).failures == []
 
 
 def test_sync_deletes_what_is_gone_and_nothing_else(rag: Client, tmp_path: Path) -> None:

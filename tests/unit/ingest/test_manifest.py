@@ -6,6 +6,8 @@ from ragpg.errors import ConfigError
 from ragpg.ingest.attributes import Defaults
 from ragpg.ingest.manifest import MANIFEST_NAME, Manifests, read_manifest
 
+LANGUAGES = frozenset({"english", "german", "pg_catalog.german", "public.house style"})
+
 
 def write(folder: Path, text: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
@@ -14,7 +16,7 @@ def write(folder: Path, text: str) -> Path:
 
 
 def resolve(path: Path, **arguments: object) -> Defaults | None:
-    return Manifests(Defaults(**arguments)).resolve(path)  # type: ignore[arg-type]
+    return Manifests(Defaults(**arguments), LANGUAGES).resolve(path)  # type: ignore[arg-type]
 
 
 def test_a_file_that_nobody_speaks_of_has_the_arguments(tmp_path: Path) -> None:
@@ -102,6 +104,25 @@ def test_a_mistake_names_the_file_and_the_key(tmp_path: Path, text: str, message
     assert str(tmp_path / MANIFEST_NAME) in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [("language: klingon", "language is 'klingon'"), ("files: {'*.md': {language: xx}}", "language is 'xx'")],
+)
+def test_a_language_that_the_database_has_not_breaks_the_folder(tmp_path: Path, text: str, key: str) -> None:
+    write(tmp_path, text)
+    with pytest.raises(ConfigError, match=key) as caught:
+        resolve(tmp_path / "a.txt")
+    assert str(tmp_path / MANIFEST_NAME) in str(caught.value)
+
+
+@pytest.mark.parametrize("language", ["english", "English", "pg_catalog.german", 'public."house style"'])
+def test_a_language_may_be_written_as_postgresql_reads_it(tmp_path: Path, language: str) -> None:
+    write(tmp_path, f"language: '{language}'")
+    found = resolve(tmp_path / "a.md")
+    assert found is not None
+    assert found.language == language
+
+
 def test_text_that_is_no_utf8_is_a_mistake_too(tmp_path: Path) -> None:
     (tmp_path / MANIFEST_NAME).write_bytes(b"acl: [\xff]")
     with pytest.raises(ConfigError, match="utf-8"):
@@ -110,7 +131,7 @@ def test_text_that_is_no_utf8_is_a_mistake_too(tmp_path: Path) -> None:
 
 def test_nothing_below_a_broken_manifest_is_resolved(tmp_path: Path) -> None:
     folder = write(tmp_path / "hr", "acl: x")
-    manifests = Manifests(Defaults())
+    manifests = Manifests(Defaults(), LANGUAGES)
     for _ in range(2):
         with pytest.raises(ConfigError):
             manifests.resolve(folder / "deep" / "a.md")

@@ -12,7 +12,7 @@ _BUNDLED = _PACKAGE / "_resources"
 
 
 def sql_dir() -> Path:
-    """Return the folder with the SQL sources and their frozen copies."""
+    """Return the folder with the frozen SQL that migrations load; in a checkout also the sources."""
     return _find("sql", "sql")
 
 

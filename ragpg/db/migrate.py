@@ -187,8 +187,8 @@ def _transaction(url: str | None, connection: sa.Connection | None) -> Generator
             with engine_for(url).begin() as own:
                 yield own
     except psycopg.Error as error:
-        raise translate(error) from error
+        raise translate(error, installing=True) from error
     except DBAPIError as error:
         if isinstance(error.orig, psycopg.Error):
-            raise translate(error.orig) from error.orig
+            raise translate(error.orig, installing=True) from error.orig
         raise

@@ -249,6 +249,8 @@ def test_a_reader_searches_but_may_not_write(pg_server: Any, database: str, quer
         assert [hit.external_id for hit in reader.search("docs", "refunds")] == ["faq"]
         with pytest.raises(AccessDenied):
             reader.search("docs", "refunds", principals=["group:hr"])
+        with pytest.raises(AccessDenied, match=r"grant_access\(role, 'writer'\)"):
+            reader.stats("docs")
         with pytest.raises(AccessDenied):
             reader.upsert_document("docs", external_id="x", content="text")
         with pytest.raises(AccessDenied):

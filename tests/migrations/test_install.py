@@ -208,8 +208,10 @@ def test_role_that_may_not_create_a_schema(pg_server: PgServer, empty_database: 
     name = empty_database()
     pg_server.run("create role visitor login")
     try:
-        with pytest.raises(AccessDenied, match="permission denied for database"):
+        with pytest.raises(AccessDenied, match="permission denied for database") as caught:
             migrate(pg_server.url(name, "visitor"))
+        assert f"grant create on database {name} to" in str(caught.value)
+        assert "grant_access" not in str(caught.value)
     finally:
         pg_server.run("drop role visitor")
 

@@ -14,6 +14,7 @@ from ragpg.errors import (
     SchemaNotInstalled,
     UnsupportedServer,
 )
+from tests.conftest import PgServer
 
 
 def failure(connection: psycopg.Connection, sql: str) -> RagpgError:
@@ -80,6 +81,44 @@ def test_disk_full_says_so(conn: psycopg.Connection) -> None:
 def test_refused_connection() -> None:
     with pytest.raises(DatabaseUnavailable, match="can't be reached"), translating():
         psycopg.connect("postgresql://nobody@127.0.0.1:1/nothing")
+
+
+@pytest.mark.parametrize(("user", "database"), [("nobody_at_all", None), (None, "no_such_database")])
+def test_a_role_or_database_that_is_missing_is_called_so(
+    pg_server: PgServer, shared_database: str, user: str | None, database: str | None
+) -> None:
+    name = database or str(psycopg.conninfo.conninfo_to_dict(shared_database)["dbname"])
+    url = pg_server.url(name, user) if user else pg_server.url(name)
+    with pytest.raises(DatabaseUnavailable) as caught, translating():
+        psycopg.connect(url)
+    missing = f'role "{user}"' if user else f'database "{database}"'
+    assert str(caught.value).startswith(f"there is no {missing}: create it")
+    assert "can't be reached" not in str(caught.value)
+
+
+def test_a_server_that_refuses_is_not_called_unreachable() -> None:
+    refused = errors.OperationalError(
+        'connection failed: FATAL:  password authentication failed for user "x"'
+    )
+    error = translate(refused)
+    assert type(error) is DatabaseUnavailable
+    assert str(error).startswith("the database server refused the connection: ")
+
+
+@pytest.mark.parametrize(
+    ("message", "advice"),
+    [
+        ("permission denied for schema ragpg", "grant_access(role, 'reader'), or 'writer'"),
+        ("permission denied for function search_hybrid", "grant_access(role, 'reader')"),
+        ("permission denied for function collection_stats", "grant_access(role, 'writer')"),
+        ("permission denied for function grant_access", "only the owner of schema ragpg"),
+        ("permission denied for database app", "grant create on database app to"),
+    ],
+)
+def test_a_refusal_says_whom_to_ask_for_what(conn: psycopg.Connection, message: str, advice: str) -> None:
+    error = failure(conn, raising("42501", message))
+    assert type(error) is AccessDenied
+    assert advice in str(error)
 
 
 def test_closed_connection(shared_database: str) -> None:

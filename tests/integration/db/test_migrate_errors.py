@@ -12,3 +12,5 @@ def test_the_drivers_error_is_the_cause(database: str, pg_server: PgServer) -> N
     with pytest.raises(AccessDenied) as caught:
         uninstall(database)
     assert getattr(caught.value.__cause__, "sqlstate", None) == "42501"
+    assert "run this as the owner of schema ragpg" in str(caught.value)
+    assert "grant_access" not in str(caught.value)

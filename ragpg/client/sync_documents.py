@@ -64,7 +64,7 @@ class Documents(Base):
         CollectionNotFound
             Where there is none of this name.
         InvalidArgument
-            Where no path is given, or an argument can't be stored.
+            Where no path is given, one does not exist, or an argument can't be stored.
         EmbedderMismatch
             Where the client insists on another embedder than the collection's.
         AccessDenied

@@ -23,7 +23,7 @@ _NAME_QUESTIONS: Final = {
 _NUMBERS: Final = {
     "en": re.compile(
         r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|half|once|twice|first|second|third|free"
-        r"|daily|weekly|monthly|yearly|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+        r"|(?:hundred|thousand|million|billion|dozen|decade)s?|century|centuries|none|daily|weekly|monthly|yearly|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
         r"|january|february|march|april|may|june|july|august|september|october|november|december)\b"
     ),
     "de": re.compile(
@@ -33,7 +33,7 @@ _NUMBERS: Final = {
     ),
 }
 _WORD: Final = re.compile(r"\w+(?:[-.,:/]\w+)*")
-_NAME: Final = re.compile(r"(?<=[^\W_] |[,;:] )[^\W\d_a-zäöüß]\w+")
+_NAME: Final = re.compile(r"(?:(?<=[^\W_] )|(?<=[,;:(] ))[^\W\d_a-zäöüß]\w+")
 
 
 def expected_answer(question: str, language: str) -> Expected | None:

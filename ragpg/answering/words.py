@@ -30,6 +30,8 @@ _SYNONYMS: Final = (
     "vacation vacations holiday holidays",
     "swap exchange replace replacement",
 )
+# Words of questions that say nothing about what is asked for ("how long until I get it back").
+_FILLERS: Final = {"en": frozenset({"back", "get", "gets", "got", "until"})}
 _ENDINGS: Final = ("ings", "ern", "ing", "ies", "ied", "es", "ed", "en", "er", "em", "ly", "s", "e", "n", "y")
 
 
@@ -71,7 +73,10 @@ def terms(text: str) -> list[str]:
 
 def content_terms(text: str, language: str) -> list[str]:
     """Return the distinct terms of a text that carry meaning, in order: those of `terms` but for function words."""
-    skipped = {_stem(word) for word in FUNCTION_WORDS.get(language, frozenset())}
+    skipped = {
+        _stem(word)
+        for word in FUNCTION_WORDS.get(language, frozenset()) | _FILLERS.get(language, frozenset())
+    }
     return list(dict.fromkeys(term for term in terms(text) if term not in skipped))
 
 

@@ -32,7 +32,7 @@ NO_SENTENCE_EMBEDDING: Final = "no_sentence_embedding"
 # is there, 28 % where it is missing but others of its article are there, 3 % where the article is missing too. Of 253 questions about
 # the example handbook it answers 124 of the 131 that have an answer there (119 with the right sentence) and 11 of the 122 that have none.
 _THRESHOLD: Final = 0.418
-# By words alone, the same three figures on 200 questions each (en 500): en .34: 88, 23, 11 %; ja (JSQuAD) .30: 92, 33, 9; de .25: 90, 44, 8;
+# By words alone, the same three figures on 200 questions (en 500): en .34: 88, 23, 11 %; ja (JSQuAD) .30: 92, 33, 9; de .25: 90, 44, 8;
 # zh .20: 75, 14, 5; ar .20: 86, 50, 11; th .42: 100, 94, 16. Other languages take the value of German.
 _LEXICAL_THRESHOLD: Final = 0.25
 _LEXICAL_THRESHOLDS: Final = {"en": 0.34, "ja": 0.30, "zh": 0.20, "ar": 0.20, "th": 0.42}
@@ -135,7 +135,7 @@ def extract_answer(
     """
     context = distinct_hits(hits)
     candidates, degraded = score_units(question, context, embedder)
-    chosen = _choose(candidates, _threshold(question, candidates))
+    chosen = _in_reading_order(_choose(candidates, _threshold(question, candidates)), context)
     if not chosen:
         return Answer(
             unknown_answer(question), (), tuple(context), tuple(degraded), extractive=True, answered=False
@@ -262,21 +262,43 @@ def _choose(candidates: Sequence[Candidate], threshold: float) -> list[Candidate
             overlap(candidate.words, other.words, {}) < _SAME_SENTENCE for other in chosen
         ):
             chosen.append(candidate)
-    return _in_reading_order(chosen)
+    return chosen
 
 
-def _in_reading_order(chosen: Sequence[Candidate]) -> list[Candidate]:
-    """Begin with the source of the best unit; within a source the sentences keep their order, but a row or list that is best leads."""
+def _in_reading_order(chosen: Sequence[Candidate], context: Sequence[SearchHit]) -> list[Candidate]:
+    """Begin with the best unit and the chosen ones that directly adjoin it; the others follow by source and place."""
+    if not chosen:
+        return []
     sources = list(dict.fromkeys(candidate.number for candidate in chosen))
-    best = chosen[0]
-    return sorted(
-        chosen,
-        key=lambda candidate: (
-            sources.index(candidate.number),
-            best.unit.kind == "sentence" or candidate is not best,
-            candidate.unit.start,
-        ),
+    leading = _adjoining(chosen[0], chosen, context)
+    others = [candidate for candidate in chosen if candidate not in leading]
+    others.sort(key=lambda candidate: (sources.index(candidate.number), candidate.unit.start))
+    return [*leading, *others]
+
+
+def _adjoining(best: Candidate, chosen: Sequence[Candidate], context: Sequence[SearchHit]) -> list[Candidate]:
+    """Return a unit and the sentences around it that were chosen too, with nothing between them, in the order of the text."""
+    content = context[best.number - 1].content
+    own = sorted(
+        (candidate for candidate in chosen if candidate.number == best.number),
+        key=lambda candidate: candidate.unit.start,
     )
+    run = [best]
+    if best.unit.kind != "sentence":
+        return run
+    for candidate in own:
+        if (
+            candidate.unit.start >= run[-1].unit.end
+            and not content[run[-1].unit.end : candidate.unit.start].strip()
+        ):
+            run.append(candidate)
+    for candidate in reversed(own):
+        if (
+            candidate.unit.end <= run[0].unit.start
+            and not content[candidate.unit.end : run[0].unit.start].strip()
+        ):
+            run.insert(0, candidate)
+    return run
 
 
 def _adds(candidate: Candidate, best: Candidate) -> bool:
@@ -324,20 +346,9 @@ def _spelled(identifier: str) -> re.Pattern[str]:
 def _citations(chosen: Sequence[Candidate], context: Sequence[SearchHit]) -> Iterator[Citation]:
     """Cite each source once, numbered by first use, with its best unit and the chosen ones that directly adjoin it."""
     for source, number in _numbers(chosen).items():
-        hit = context[source - 1]
-        own = sorted(
-            (candidate for candidate in chosen if candidate.number == source),
-            key=lambda candidate: candidate.unit.start,
-        )
-        best = max(own, key=lambda candidate: candidate.score).unit
-        start, end = best.start, best.end
-        for unit in (candidate.unit for candidate in own):
-            if unit.start >= end and not hit.content[end : unit.start].strip():
-                end = unit.end
-        for unit in (candidate.unit for candidate in reversed(own)):
-            if unit.end <= start and not hit.content[unit.end : start].strip():
-                start = unit.start
-        yield cite(number, hit, start, end)
+        own = [candidate for candidate in chosen if candidate.number == source]
+        run = _adjoining(max(own, key=lambda candidate: candidate.score), own, context)
+        yield cite(number, context[source - 1], run[0].unit.start, run[-1].unit.end)
 
 
 def _numbers(chosen: Sequence[Candidate]) -> dict[int, int]:

@@ -204,6 +204,15 @@ def test_at_most_three_sentences_in_the_order_of_the_sources(make_hit: MakeHit) 
     assert "Unrelated" not in body
 
 
+def test_the_best_sentence_leads_before_an_earlier_one_of_its_source(make_hit: MakeHit) -> None:
+    text = "A refund to a card can take paperwork.\n\nOther words stand here.\n\nRefunds to a card take ten days."
+    answer = extract_answer("How many days do refunds to a card take?", [make_hit(text)])
+    assert sentences(answer) == (
+        "Refunds to a card take ten days. [1] A refund to a card can take paperwork. [1]"
+    )
+    assert answer.citations[0].quote == "Refunds to a card take ten days."
+
+
 def test_a_marker_in_a_source_does_not_pass_for_a_citation(make_hit: MakeHit) -> None:
     answer = extract_answer(
         "When was the bridge built?", [make_hit("The bridge was built in 1894.[7] It is open.")]

@@ -36,8 +36,8 @@ _THRESHOLD: Final = 0.418
 # zh .20: 75, 14, 5; ar .20: 86, 50, 11; th .42: 100, 94, 16. Other languages take the value of German.
 _LEXICAL_THRESHOLD: Final = 0.25
 _LEXICAL_THRESHOLDS: Final = {"en": 0.34, "ja": 0.30, "zh": 0.20, "ar": 0.20, "th": 0.42}
-# The rest is the weight of the words. Of the weights tried on these questions, those with the fewest answers to questions that have none,
-# where 95 % of the others are answered.
+# Words weigh the rest. Where 95 % of the XQuAD questions with their paragraph are answered, heavier vectors let fewer handbook
+# questions without an answer through (6 %) and more of those whose paragraph is missing (31 to 34 %).
 _SIMILARITY_WEIGHT: Final = 0.5
 _SOURCE_WEIGHT: Final = 0.1
 _FIT_WEIGHT: Final = 0.08

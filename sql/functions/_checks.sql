@@ -83,14 +83,16 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     if not coalesce(
-        p_vector_weight >= 0 and p_keyword_weight >= 0 and p_vector_weight + p_keyword_weight > 0
+        -- a smaller number divided by a rank is no number any more
+        (p_vector_weight = 0 or p_vector_weight >= 1e-100) and (p_keyword_weight = 0 or p_keyword_weight >= 1e-100)
+        and p_vector_weight + p_keyword_weight > 0
         and p_vector_weight <= 1000000 and p_keyword_weight <= 1000000,
         false
     ) then
         raise exception using
             errcode = 'RG007',
             message = format('the weights are %s and %s', coalesce(p_vector_weight::text, 'null'), coalesce(p_keyword_weight::text, 'null')),
-            hint = 'p_vector_weight and p_keyword_weight are from 0 to 1000000, and not both 0.';
+            hint = 'p_vector_weight and p_keyword_weight are 0 or from 1e-100 to 1000000, and not both 0.';
     end if;
 end;
 $$;

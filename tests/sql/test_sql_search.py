@@ -316,6 +316,7 @@ def test_expired_documents_are_hidden(handbook: psycopg.Connection) -> None:
         ),
         ("search_hybrid", {"p_collection": "c", "p_query": "x", "p_rrf_k": 2147483647}, "RG007"),
         ("search_hybrid", {"p_collection": "c", "p_query": "x", "p_vector_weight": 1e308}, "RG007"),
+        ("search_hybrid", {"p_collection": "c", "p_query": "x", "p_vector_weight": 1e-310}, "RG007"),
         ("search_hybrid", {"p_collection": "c", "p_query": "x", "p_embedding": "[1e-30,0,0]"}, "RG007"),
         ("explain_search", {"p_collection": "c", "p_query": "x", "p_mode": "fuzzy"}, "RG007"),
     ],

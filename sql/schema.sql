@@ -135,10 +135,18 @@ $$;
 
 COMMENT ON FUNCTION ragpg._announce_write(p_index_version bigint) IS 'Lets refresh_statistics see that this transaction is writing chunks, and since when. Call it before written_at is read from the clock.';
 
+CREATE FUNCTION ragpg._quoted(p_lexeme text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT ((''''::text || replace(replace(p_lexeme, '\'::text, '\\'::text), ''''::text, ''''''::text)) || ''''::text);
+END;
+
+COMMENT ON FUNCTION ragpg._quoted(p_lexeme text) IS 'A lexeme as the text forms of tsvector and tsquery want it, so that nothing in it is syntax.';
+
 CREATE FUNCTION ragpg._any_of(p_lexemes text[]) RETURNS tsquery
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
- SELECT (string_agg(((''''::text || replace(replace(item.lexeme, '\'::text, '\\'::text), ''''::text, ''''''::text)) || ''''::text), ' | '::text))::tsquery AS string_agg
+ SELECT (string_agg(ragpg._quoted(item.lexeme), ' | '::text))::tsquery AS string_agg
     FROM unnest(_any_of.p_lexemes) item(lexeme);
 END;
 
@@ -1631,7 +1639,7 @@ CREATE FUNCTION ragpg._positioned_lexemes(p_lexemes text[]) RETURNS tsvector
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
  SELECT (COALESCE(string_agg(entry.lexeme, ' '::text), ''::text))::tsvector AS "coalesce"
-    FROM ( SELECT (((''''::text || replace(replace(item.lexeme, '\'::text, '\\'::text), ''''::text, ''''''::text)) || ''':'::text) || string_agg((LEAST(item.place, (16383)::bigint))::text, ','::text ORDER BY item.place)) AS lexeme
+    FROM ( SELECT ((ragpg._quoted(item.lexeme) || ':'::text) || string_agg((LEAST(item.place, (16383)::bigint))::text, ','::text ORDER BY item.place)) AS lexeme
             FROM unnest(_positioned_lexemes.p_lexemes) WITH ORDINALITY item(lexeme, place)
            WHERE (item.lexeme <> ''::text)
            GROUP BY item.lexeme) entry;
@@ -3468,6 +3476,8 @@ REVOKE ALL ON FUNCTION ragpg._activation_lock(p_collection text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION ragpg._analyze(p_config regconfig, p_text text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._announce_write(p_index_version bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._quoted(p_lexeme text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._any_of(p_lexemes text[]) FROM PUBLIC;
 

@@ -2,14 +2,21 @@
 -- number, drops the `++` of `C++` and takes a Japanese sentence for one word; so it is only given plain words here, and what
 -- it would damage is added beside them: identifiers whole, their parts, and bigrams of scripts without spaces.
 
+create function ragpg._quoted(p_lexeme text) returns text
+language sql immutable parallel safe
+begin atomic
+    select '''' || replace(replace(p_lexeme, '\', '\\'), '''', '''''') || '''';
+end;
+
+comment on function ragpg._quoted(text) is 'A lexeme as the text forms of tsvector and tsquery want it, so that nothing in it is syntax.';
+
 create function ragpg._positioned_lexemes(p_lexemes text[]) returns tsvector
 language sql immutable parallel safe
 begin atomic
     select coalesce(string_agg(entry.lexeme, ' '), '')::tsvector
     from (
         select
-            '''' || replace(replace(item.lexeme, '\', '\\'), '''', '''''') || ''':'
-            || string_agg(least(item.place, 16383)::text, ',' order by item.place) as lexeme
+            ragpg._quoted(item.lexeme) || ':' || string_agg(least(item.place, 16383)::text, ',' order by item.place) as lexeme
         from unnest(p_lexemes) with ordinality as item (lexeme, place)
         where item.lexeme <> ''
         group by item.lexeme

@@ -1,8 +1,7 @@
 create function ragpg._any_of(p_lexemes text[]) returns tsquery
 language sql immutable parallel safe
 begin atomic
-    select
-        string_agg('''' || replace(replace(item.lexeme, '\', '\\'), '''', '''''') || '''', ' | ')::tsquery
+    select string_agg(ragpg._quoted(item.lexeme), ' | ')::tsquery
     from unnest(p_lexemes) as item (lexeme);
 end;
 

@@ -45,7 +45,8 @@ CREATE TYPE ragpg._scope AS (
 	filter jsonpath,
 	chunk_filter jsonpath,
 	phrases tsquery,
-	exclusions tsquery
+	exclusions tsquery,
+	idf text
 );
 
 COMMENT ON TYPE ragpg._scope IS 'What a search may look at: the collection, its index version and statistics, the caller''s tenant and principals, the filters.';
@@ -641,6 +642,61 @@ $$;
 
 COMMENT ON FUNCTION ragpg._configs(p_collection_id bigint) IS 'The text-search configurations of a collection''s documents.';
 
+CREATE FUNCTION ragpg._corpus_counts(p_scope ragpg._scope) RETURNS ragpg._terms
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET jit TO 'off'
+    AS $$
+declare
+    -- under this many chunks every number is counted live, so that a score equals the formula exactly
+    v_live_limit constant integer := 10000;
+    v_total bigint;
+    v_estimate bigint;
+    v_terms ragpg._terms;
+begin
+    v_terms.degraded := '{}';
+    if p_scope.chunk_count is null or p_scope.chunk_count <= 2 * v_live_limit then
+        select count(*), sum(sample.lexeme_count)
+        into v_terms.chunk_count, v_total
+        from (
+            select chunk.lexeme_count
+            from ragpg.chunk
+            where chunk.index_version_id = p_scope.index_version_id
+            limit v_live_limit + 1
+        ) as sample;
+    end if;
+    if v_terms.chunk_count <= v_live_limit then
+        v_terms.average_length := greatest(v_total::double precision / greatest(v_terms.chunk_count, 1), 1);
+        v_terms.every_match := true;
+    elsif p_scope.chunk_count > v_live_limit then
+        v_estimate := ragpg._estimated_chunks(p_scope.index_version_id);
+        v_terms.chunk_count := p_scope.chunk_count;
+        if v_estimate > 1.5 * p_scope.chunk_count then
+            v_terms.chunk_count := v_estimate;
+            v_terms.degraded := array['stale_statistics'];
+        end if;
+        v_terms.average_length := p_scope.average_length;
+        v_terms.every_match := false;
+    else
+        -- large, and not analysed since it became so: correct, but every match has to be scored
+        v_terms.degraded := array['stale_statistics'];
+        v_terms.every_match := true;
+        select count(*), greatest(avg(chunk.lexeme_count), 1)
+        into v_terms.chunk_count, v_terms.average_length
+        from ragpg.chunk
+        where chunk.index_version_id = p_scope.index_version_id;
+    end if;
+    if v_terms.degraded <> '{}' and not ragpg._may_choose_principals() then
+        -- how many chunks there are is not for a reader to know
+        v_terms.degraded := '{}';
+    end if;
+    return v_terms;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._corpus_counts(p_scope ragpg._scope) IS 'How many chunks the index version has and how long they are on average: counted live while small, from the statistics when large (stale_statistics where the collection has outgrown them).';
+
 CREATE FUNCTION ragpg._cosine_distance(p_left public.halfvec, p_right public.halfvec) RETURNS double precision
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
@@ -781,6 +837,34 @@ end;
 $$;
 
 COMMENT ON FUNCTION ragpg._distances(p_scope ragpg._scope, p_embedding public.halfvec, p_document_ids uuid[], p_chunk_ids uuid[]) IS 'The cosine distances of the given chunks, in their order; null for one without a vector.';
+
+CREATE FUNCTION ragpg._document_frequency(p_scope ragpg._scope, p_lexeme tsquery) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET jit TO 'off'
+    AS $$
+begin
+    if p_scope.idf = 'visible' then
+        return (
+            select count(*)
+            from ragpg.document
+            join ragpg.chunk on chunk.document_id = document.id
+            where
+                chunk.index_version_id = p_scope.index_version_id and chunk.content_tsv @@ p_lexeme
+                and document.collection_id = p_scope.collection_id and document.tenant_id = p_scope.tenant_id
+                and (p_scope.every_document or document.acl && p_scope.principals)
+                and (document.expires_at is null or document.expires_at > now())
+        );
+    end if;
+    return (
+        select count(*) from ragpg.chunk
+        where chunk.index_version_id = p_scope.index_version_id and chunk.content_tsv @@ p_lexeme
+    );
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._document_frequency(p_scope ragpg._scope, p_lexeme tsquery) IS 'How many chunks hold the lexeme: of the whole index version, or with idf visible of those that the caller''s permissions show.';
 
 CREATE FUNCTION ragpg._document_id(p_collection text, p_tenant_id text, p_external_id text) RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -1450,7 +1534,7 @@ END;
 
 COMMENT ON FUNCTION ragpg._normalise(p_text text) IS 'The text in Unicode normal form KC, so that full-width letters, ligatures and combining marks match their plain forms.';
 
-CREATE FUNCTION ragpg._open_search(p_collection text, p_index_version bigint, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath) RETURNS ragpg._scope
+CREATE FUNCTION ragpg._open_search(p_collection text, p_index_version bigint, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_idf text DEFAULT 'corpus'::text) RETURNS ragpg._scope
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -1459,6 +1543,10 @@ declare
     v_scope ragpg._scope;
     v_version record;
 begin
+    if p_idf is null or p_idf not in ('corpus', 'visible') then
+        raise exception using errcode = 'RG007', message = format('p_idf is %L; it must be corpus or visible', p_idf);
+    end if;
+    v_scope.idf := p_idf;
     v_version := ragpg._index_version(p_collection, p_index_version);
     v_scope.collection_id := v_version.collection_id;
     v_scope.index_version_id := v_version.index_version_id;
@@ -1491,7 +1579,7 @@ begin
 end;
 $$;
 
-COMMENT ON FUNCTION ragpg._open_search(p_collection text, p_index_version bigint, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath) IS 'Checks who asks and what for, and collects what every step of the search needs. RG001, RG004, RG006, RG009.';
+COMMENT ON FUNCTION ragpg._open_search(p_collection text, p_index_version bigint, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_idf text) IS 'Checks who asks and what for, and collects what every step of the search needs. RG001, RG004, RG006, RG007, RG009.';
 
 CREATE FUNCTION ragpg._parse_query(p_configs text[], p_query text, OUT o_has_words boolean, OUT o_lexemes text[], OUT o_counts integer[], OUT o_phrases tsquery, OUT o_exclusions tsquery) RETURNS record
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -1760,7 +1848,9 @@ begin
         join pg_namespace as namespace on namespace.oid = config.cfgnamespace
         where ragpg._config_name(config.cfgname, namespace.nspname) = any (v_languages)
     );
-    if cardinality(v_configs) < cardinality(v_languages) then
+    if cardinality(v_configs) < cardinality(v_languages) and ragpg._sees_language(
+        p_scope, array(select unnest(v_languages) except select unnest(v_configs))
+    ) then
         v_degraded := v_degraded || 'language_missing'::text;
     end if;
     v_query := ragpg._parse_query(v_configs, p_query);
@@ -1841,6 +1931,25 @@ end;
 $$;
 
 COMMENT ON FUNCTION ragpg._search(p_scope ragpg._scope, p_mode text, p_query text, p_embedding public.vector, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer) IS 'One search, from the query to a ranking without text: analyse, both legs, fuse, feedback. RG005, RG007, RG008.';
+
+CREATE FUNCTION ragpg._sees_language(p_scope ragpg._scope, p_languages text[]) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    return exists (
+        select from ragpg.document
+        where
+            document.collection_id = p_scope.collection_id and document.tenant_id = p_scope.tenant_id
+            and (p_scope.every_document or document.acl && p_scope.principals)
+            and (document.expires_at is null or document.expires_at > now())
+            and document.language = any (p_languages)
+    );
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._sees_language(p_scope ragpg._scope, p_languages text[]) IS 'True where the caller may see a document that was analysed with one of the configurations.';
 
 CREATE FUNCTION ragpg._set_embeddings(p_collection text, p_document_ids uuid[], p_chunk_ids uuid[], p_embeddings public.vector[], p_index_version bigint DEFAULT NULL::bigint) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2000,14 +2109,10 @@ CREATE FUNCTION ragpg._terms_of(p_scope ragpg._scope, p_lexemes text[], p_counts
     SET jit TO 'off'
     AS $$
 declare
-    -- under this many chunks every number is counted live, so that a score equals the formula exactly
-    v_live_limit constant integer := 10000;
     v_considered constant integer := 512;
     v_term_limit constant integer := 64;
     v_lexemes text[] := p_lexemes;
     v_counts integer[] := p_counts;
-    v_total bigint;
-    v_estimate bigint;
     v_degraded text[] := '{}';
     v_terms ragpg._terms;
 begin
@@ -2025,37 +2130,8 @@ begin
         where item.place <= v_considered;
     end if;
 
-    if p_scope.chunk_count is null or p_scope.chunk_count <= 2 * v_live_limit then
-        select count(*), sum(sample.lexeme_count)
-        into v_terms.chunk_count, v_total
-        from (
-            select chunk.lexeme_count
-            from ragpg.chunk
-            where chunk.index_version_id = p_scope.index_version_id
-            limit v_live_limit + 1
-        ) as sample;
-    end if;
-    if v_terms.chunk_count <= v_live_limit then
-        v_terms.average_length := greatest(v_total::double precision / greatest(v_terms.chunk_count, 1), 1);
-        v_terms.every_match := true;
-    elsif p_scope.chunk_count > v_live_limit then
-        v_estimate := ragpg._estimated_chunks(p_scope.index_version_id);
-        v_terms.chunk_count := p_scope.chunk_count;
-        if v_estimate > 1.5 * p_scope.chunk_count then
-            v_terms.chunk_count := v_estimate;
-            v_degraded := v_degraded || 'stale_statistics'::text;
-        end if;
-        v_terms.average_length := p_scope.average_length;
-        v_terms.every_match := false;
-    else
-        -- large, and not analysed since it became so: correct, but every match has to be scored
-        v_degraded := v_degraded || 'stale_statistics'::text;
-        v_terms.every_match := true;
-        select count(*), greatest(avg(chunk.lexeme_count), 1)
-        into v_terms.chunk_count, v_terms.average_length
-        from ragpg.chunk
-        where chunk.index_version_id = p_scope.index_version_id;
-    end if;
+    v_terms := case when p_scope.idf = 'visible' then ragpg._visible_counts(p_scope) else ragpg._corpus_counts(p_scope) end;
+    v_degraded := v_degraded || v_terms.degraded;
 
     select
         array_agg(item.lexeme order by item.df, item.lexeme),
@@ -2081,14 +2157,11 @@ begin
                     term.occurrences,
                     query.query,
                     coalesce(
-                        case when not v_terms.every_match then statistic.document_frequency end,
-                        (
-                            select count(*) from ragpg.chunk
-                            where chunk.index_version_id = p_scope.index_version_id and chunk.content_tsv @@ query.query
-                        )
+                        case when p_scope.idf = 'corpus' and not v_terms.every_match then statistic.document_frequency end,
+                        ragpg._document_frequency(p_scope, query.query)
                     ) as df,
                     case
-                        when p_scope.bounds_valid and statistic.max_impact is not null then statistic.max_impact
+                        when p_scope.idf = 'corpus' and p_scope.bounds_valid and statistic.max_impact is not null then statistic.max_impact
                         else 1
                     end as largest
                 from unnest(v_lexemes, v_counts) as term (lexeme, occurrences)
@@ -2187,6 +2260,33 @@ CREATE FUNCTION ragpg._vector_schema() RETURNS name
 END;
 
 COMMENT ON FUNCTION ragpg._vector_schema() IS 'The schema that pgvector lives in, wherever it was put.';
+
+CREATE FUNCTION ragpg._visible_counts(p_scope ragpg._scope) RETURNS ragpg._terms
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET jit TO 'off'
+    AS $$
+declare
+    v_every_match_limit constant integer := 10000;
+    v_terms ragpg._terms;
+begin
+    select count(*), greatest(coalesce(avg(chunk.lexeme_count), 1), 1)
+    into v_terms.chunk_count, v_terms.average_length
+    from ragpg.document
+    join ragpg.chunk on chunk.document_id = document.id
+    where
+        chunk.index_version_id = p_scope.index_version_id
+        and document.collection_id = p_scope.collection_id and document.tenant_id = p_scope.tenant_id
+        and (p_scope.every_document or document.acl && p_scope.principals)
+        and (document.expires_at is null or document.expires_at > now());
+    v_terms.every_match := v_terms.chunk_count <= v_every_match_limit;
+    v_terms.degraded := '{}';
+    return v_terms;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._visible_counts(p_scope ragpg._scope) IS 'How many chunks the caller''s permissions show (filters aside) and how long they are on average.';
 
 CREATE FUNCTION ragpg._weighted_sum(p_embeddings public.halfvec[], p_weights double precision[]) RETURNS public.halfvec
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -2632,7 +2732,7 @@ $$;
 
 COMMENT ON FUNCTION ragpg.drop_index_version(p_collection text, p_index_version bigint) IS 'Drops an index version that is not active, with its chunks and embeddings: two partitions go, nothing is left to vacuum. RG001, RG004, RG011.';
 
-CREATE FUNCTION ragpg.explain_search(p_collection text, p_query text, p_embedding public.vector DEFAULT NULL::public.vector, p_k integer DEFAULT 10, p_principals text[] DEFAULT NULL::text[], p_tenant_id text DEFAULT NULL::text, p_filter jsonpath DEFAULT NULL::jsonpath, p_chunk_filter jsonpath DEFAULT NULL::jsonpath, p_candidate_k integer DEFAULT 50, p_rrf_k integer DEFAULT 60, p_vector_weight double precision DEFAULT 1, p_keyword_weight double precision DEFAULT 1, p_fusion text DEFAULT 'rrf'::text, p_feedback integer DEFAULT 0, p_index_version bigint DEFAULT NULL::bigint, p_mode text DEFAULT 'hybrid'::text) RETURNS jsonb
+CREATE FUNCTION ragpg.explain_search(p_collection text, p_query text, p_embedding public.vector DEFAULT NULL::public.vector, p_k integer DEFAULT 10, p_principals text[] DEFAULT NULL::text[], p_tenant_id text DEFAULT NULL::text, p_filter jsonpath DEFAULT NULL::jsonpath, p_chunk_filter jsonpath DEFAULT NULL::jsonpath, p_candidate_k integer DEFAULT 50, p_rrf_k integer DEFAULT 60, p_vector_weight double precision DEFAULT 1, p_keyword_weight double precision DEFAULT 1, p_fusion text DEFAULT 'rrf'::text, p_feedback integer DEFAULT 0, p_index_version bigint DEFAULT NULL::bigint, p_mode text DEFAULT 'hybrid'::text, p_idf text DEFAULT 'corpus'::text) RETURNS jsonb
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -2645,7 +2745,7 @@ begin
         raise exception using
             errcode = 'RG007', message = format('p_mode is %L; it must be hybrid, keyword or vector', p_mode);
     end if;
-    v_scope := ragpg._open_search(p_collection, p_index_version, p_principals, p_tenant_id, p_filter, p_chunk_filter);
+    v_scope := ragpg._open_search(p_collection, p_index_version, p_principals, p_tenant_id, p_filter, p_chunk_filter, p_idf);
     v_ranking := ragpg._search(
         v_scope, p_mode, p_query, p_embedding, greatest(p_candidate_k, p_k), p_rrf_k,
         p_vector_weight, p_keyword_weight, p_fusion, p_feedback
@@ -2666,7 +2766,7 @@ begin
 end;
 $$;
 
-COMMENT ON FUNCTION ragpg.explain_search(p_collection text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer, p_index_version bigint, p_mode text) IS 'What a search would do and why: the terms with document frequency and idf, the path of each leg, how many chunks the caller may see, timings, degraded. A reader is not told the terms: their frequencies count documents hidden from it. RG001, RG004 to RG009.';
+COMMENT ON FUNCTION ragpg.explain_search(p_collection text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer, p_index_version bigint, p_mode text, p_idf text) IS 'What a search would do and why: the terms with document frequency and idf, the path of each leg, how many chunks the caller may see, timings, degraded. A reader is not told the terms: their frequencies count documents hidden from it. RG001, RG004 to RG009.';
 
 CREATE FUNCTION ragpg.grant_access(p_role text, p_level text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2773,7 +2873,7 @@ $$;
 
 COMMENT ON FUNCTION ragpg.refresh_statistics(p_collection text, p_index_version bigint) IS 'Counts the chunks, their lengths and the frequent lexemes of an index version, as ANALYZE does for tables. Run it after large changes; searches stay correct without. RG001, RG004.';
 
-CREATE FUNCTION ragpg.search_hybrid(p_collection text, p_query text, p_embedding public.vector DEFAULT NULL::public.vector, p_k integer DEFAULT 10, p_principals text[] DEFAULT NULL::text[], p_tenant_id text DEFAULT NULL::text, p_filter jsonpath DEFAULT NULL::jsonpath, p_chunk_filter jsonpath DEFAULT NULL::jsonpath, p_candidate_k integer DEFAULT 50, p_rrf_k integer DEFAULT 60, p_vector_weight double precision DEFAULT 1, p_keyword_weight double precision DEFAULT 1, p_fusion text DEFAULT 'rrf'::text, p_feedback integer DEFAULT 0, p_expand text DEFAULT NULL::text, p_index_version bigint DEFAULT NULL::bigint) RETURNS SETOF ragpg.search_hit
+CREATE FUNCTION ragpg.search_hybrid(p_collection text, p_query text, p_embedding public.vector DEFAULT NULL::public.vector, p_k integer DEFAULT 10, p_principals text[] DEFAULT NULL::text[], p_tenant_id text DEFAULT NULL::text, p_filter jsonpath DEFAULT NULL::jsonpath, p_chunk_filter jsonpath DEFAULT NULL::jsonpath, p_candidate_k integer DEFAULT 50, p_rrf_k integer DEFAULT 60, p_vector_weight double precision DEFAULT 1, p_keyword_weight double precision DEFAULT 1, p_fusion text DEFAULT 'rrf'::text, p_feedback integer DEFAULT 0, p_expand text DEFAULT NULL::text, p_index_version bigint DEFAULT NULL::bigint, p_idf text DEFAULT 'corpus'::text) RETURNS SETOF ragpg.search_hit
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -2781,7 +2881,7 @@ declare
     v_scope ragpg._scope;
 begin
     perform ragpg._check_paging(p_k, p_candidate_k, p_rrf_k);
-    v_scope := ragpg._open_search(p_collection, p_index_version, p_principals, p_tenant_id, p_filter, p_chunk_filter);
+    v_scope := ragpg._open_search(p_collection, p_index_version, p_principals, p_tenant_id, p_filter, p_chunk_filter, p_idf);
     return query select hit.* from ragpg._hits(
         v_scope,
         ragpg._search(
@@ -2794,9 +2894,9 @@ begin
 end;
 $$;
 
-COMMENT ON FUNCTION ragpg.search_hybrid(p_collection text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer, p_expand text, p_index_version bigint) IS 'Hybrid search: BM25 and vectors, fused by reciprocal rank (p_fusion rrf) or by score, over what the caller may see. Without p_embedding the query''s cached vector is used, else that of its best keyword hits (degraded: query_embedding_from_feedback). RG001, RG004 to RG009.';
+COMMENT ON FUNCTION ragpg.search_hybrid(p_collection text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer, p_expand text, p_index_version bigint, p_idf text) IS 'Hybrid search: BM25 and vectors, fused by reciprocal rank (p_fusion rrf) or by score, over what the caller may see. Without p_embedding the query''s cached vector is used, else that of its best keyword hits (degraded: query_embedding_from_feedback). RG001, RG004 to RG009.';
 
-CREATE FUNCTION ragpg.search_keyword(p_collection text, p_query text, p_k integer DEFAULT 10, p_principals text[] DEFAULT NULL::text[], p_tenant_id text DEFAULT NULL::text, p_filter jsonpath DEFAULT NULL::jsonpath, p_chunk_filter jsonpath DEFAULT NULL::jsonpath, p_expand text DEFAULT NULL::text, p_index_version bigint DEFAULT NULL::bigint) RETURNS SETOF ragpg.search_hit
+CREATE FUNCTION ragpg.search_keyword(p_collection text, p_query text, p_k integer DEFAULT 10, p_principals text[] DEFAULT NULL::text[], p_tenant_id text DEFAULT NULL::text, p_filter jsonpath DEFAULT NULL::jsonpath, p_chunk_filter jsonpath DEFAULT NULL::jsonpath, p_expand text DEFAULT NULL::text, p_index_version bigint DEFAULT NULL::bigint, p_idf text DEFAULT 'corpus'::text) RETURNS SETOF ragpg.search_hit
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -2805,7 +2905,7 @@ declare
     v_candidate_k constant integer := case when p_expand is null then p_k else least(1000, 5 * p_k) end;
 begin
     perform ragpg._check_paging(p_k, v_candidate_k, 0);
-    v_scope := ragpg._open_search(p_collection, p_index_version, p_principals, p_tenant_id, p_filter, p_chunk_filter);
+    v_scope := ragpg._open_search(p_collection, p_index_version, p_principals, p_tenant_id, p_filter, p_chunk_filter, p_idf);
     return query select hit.* from ragpg._hits(
         v_scope,
         ragpg._search(v_scope, 'keyword', p_query, null, v_candidate_k, 0, 0, 1, 'rrf', 0),
@@ -2815,7 +2915,7 @@ begin
 end;
 $$;
 
-COMMENT ON FUNCTION ragpg.search_keyword(p_collection text, p_query text, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_expand text, p_index_version bigint) IS 'Keyword search: the best chunks by BM25 that the caller may see. "Quoted phrases" must occur, -words must not. RG001, RG004, RG006 to RG009.';
+COMMENT ON FUNCTION ragpg.search_keyword(p_collection text, p_query text, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_expand text, p_index_version bigint, p_idf text) IS 'Keyword search: the best chunks by BM25 that the caller may see. "Quoted phrases" must occur, -words must not. RG001, RG004, RG006 to RG009.';
 
 CREATE FUNCTION ragpg.search_vector(p_collection text, p_embedding public.vector, p_k integer DEFAULT 10, p_principals text[] DEFAULT NULL::text[], p_tenant_id text DEFAULT NULL::text, p_filter jsonpath DEFAULT NULL::jsonpath, p_chunk_filter jsonpath DEFAULT NULL::jsonpath, p_expand text DEFAULT NULL::text, p_index_version bigint DEFAULT NULL::bigint, p_query text DEFAULT NULL::text) RETURNS SETOF ragpg.search_hit
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -3521,6 +3621,8 @@ REVOKE ALL ON FUNCTION ragpg._config_name(p_name name, p_schema name) FROM PUBLI
 
 REVOKE ALL ON FUNCTION ragpg._configs(p_collection_id bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION ragpg._corpus_counts(p_scope ragpg._scope) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION ragpg._cosine_distance(p_left public.halfvec, p_right public.halfvec) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._count_visible(p_scope ragpg._scope, p_cap integer) FROM PUBLIC;
@@ -3534,6 +3636,8 @@ REVOKE ALL ON FUNCTION ragpg._cut(p_content text, p_chunks jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION ragpg._dimensions(p_embedding public.vector) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._distances(p_scope ragpg._scope, p_embedding public.halfvec, p_document_ids uuid[], p_chunk_ids uuid[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._document_frequency(p_scope ragpg._scope, p_lexeme tsquery) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._document_id(p_collection text, p_tenant_id text, p_external_id text) FROM PUBLIC;
 
@@ -3581,7 +3685,7 @@ REVOKE ALL ON FUNCTION ragpg._nearest_hnsw(p_scope ragpg._scope, p_embedding pub
 
 REVOKE ALL ON FUNCTION ragpg._normalise(p_text text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION ragpg._open_search(p_collection text, p_index_version bigint, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ragpg._open_search(p_collection text, p_index_version bigint, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_idf text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._parse_query(p_configs text[], p_query text, OUT o_has_words boolean, OUT o_lexemes text[], OUT o_counts integer[], OUT o_phrases tsquery, OUT o_exclusions tsquery) FROM PUBLIC;
 
@@ -3603,6 +3707,8 @@ REVOKE ALL ON FUNCTION ragpg._score_expression(p_terms integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._search(p_scope ragpg._scope, p_mode text, p_query text, p_embedding public.vector, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION ragpg._sees_language(p_scope ragpg._scope, p_languages text[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION ragpg._set_embeddings(p_collection text, p_document_ids uuid[], p_chunk_ids uuid[], p_embeddings public.vector[], p_index_version bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._sets_reaching(p_queries tsquery[], p_bounds double precision[], p_threshold double precision) FROM PUBLIC;
@@ -3618,6 +3724,8 @@ REVOKE ALL ON FUNCTION ragpg._to_vector(p_embedding public.halfvec) FROM PUBLIC;
 REVOKE ALL ON FUNCTION ragpg._vector_leg(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._vector_schema() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._visible_counts(p_scope ragpg._scope) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._weighted_sum(p_embeddings public.halfvec[], p_weights double precision[]) FROM PUBLIC;
 
@@ -3643,15 +3751,15 @@ REVOKE ALL ON FUNCTION ragpg.drop_collection(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg.drop_index_version(p_collection text, p_index_version bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION ragpg.explain_search(p_collection text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer, p_index_version bigint, p_mode text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ragpg.explain_search(p_collection text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer, p_index_version bigint, p_mode text, p_idf text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg.grant_access(p_role text, p_level text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg.refresh_statistics(p_collection text, p_index_version bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION ragpg.search_hybrid(p_collection text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer, p_expand text, p_index_version bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ragpg.search_hybrid(p_collection text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer, p_expand text, p_index_version bigint, p_idf text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION ragpg.search_keyword(p_collection text, p_query text, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_expand text, p_index_version bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ragpg.search_keyword(p_collection text, p_query text, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_expand text, p_index_version bigint, p_idf text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg.search_vector(p_collection text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_expand text, p_index_version bigint, p_query text) FROM PUBLIC;
 

@@ -1,5 +1,6 @@
 create function ragpg._open_search(
-    p_collection text, p_index_version bigint, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath
+    p_collection text, p_index_version bigint, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath,
+    p_idf text default 'corpus'
 ) returns ragpg._scope
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -9,6 +10,10 @@ declare
     v_scope ragpg._scope;
     v_version record;
 begin
+    if p_idf is null or p_idf not in ('corpus', 'visible') then
+        raise exception using errcode = 'RG007', message = format('p_idf is %L; it must be corpus or visible', p_idf);
+    end if;
+    v_scope.idf := p_idf;
     v_version := ragpg._index_version(p_collection, p_index_version);
     v_scope.collection_id := v_version.collection_id;
     v_scope.index_version_id := v_version.index_version_id;
@@ -41,5 +46,5 @@ begin
 end;
 $$;
 
-comment on function ragpg._open_search(text, bigint, text[], text, jsonpath, jsonpath) is
-'Checks who asks and what for, and collects what every step of the search needs. RG001, RG004, RG006, RG009.';
+comment on function ragpg._open_search(text, bigint, text[], text, jsonpath, jsonpath, text) is
+'Checks who asks and what for, and collects what every step of the search needs. RG001, RG004, RG006, RG007, RG009.';

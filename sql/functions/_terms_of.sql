@@ -1,4 +1,4 @@
-create function ragpg._terms_of(p_scope ragpg._scope, p_lexemes text[], p_counts integer[]) returns ragpg._terms
+create function ragpg._corpus_counts(p_scope ragpg._scope) returns ragpg._terms
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_custom_plan
@@ -7,29 +7,11 @@ as $$
 declare
     -- under this many chunks every number is counted live, so that a score equals the formula exactly
     v_live_limit constant integer := 10000;
-    v_considered constant integer := 512;
-    v_term_limit constant integer := 64;
-    v_lexemes text[] := p_lexemes;
-    v_counts integer[] := p_counts;
     v_total bigint;
     v_estimate bigint;
-    v_degraded text[] := '{}';
     v_terms ragpg._terms;
 begin
-    -- said by the query's length alone, so that it tells nothing of what hidden documents hold
-    if cardinality(v_lexemes) > v_term_limit then
-        v_degraded := array['term_cap'];
-    end if;
-    if cardinality(v_lexemes) > v_considered then
-        select array_agg(item.lexeme order by item.place), array_agg(item.occurrences order by item.place)
-        into v_lexemes, v_counts
-        from (
-            select *, row_number() over (order by term.occurrences desc, length(term.lexeme) desc, term.lexeme) as place
-            from unnest(v_lexemes, v_counts) as term (lexeme, occurrences)
-        ) as item
-        where item.place <= v_considered;
-    end if;
-
+    v_terms.degraded := '{}';
     if p_scope.chunk_count is null or p_scope.chunk_count <= 2 * v_live_limit then
         select count(*), sum(sample.lexeme_count)
         into v_terms.chunk_count, v_total
@@ -48,19 +30,117 @@ begin
         v_terms.chunk_count := p_scope.chunk_count;
         if v_estimate > 1.5 * p_scope.chunk_count then
             v_terms.chunk_count := v_estimate;
-            v_degraded := v_degraded || 'stale_statistics'::text;
+            v_terms.degraded := array['stale_statistics'];
         end if;
         v_terms.average_length := p_scope.average_length;
         v_terms.every_match := false;
     else
         -- large, and not analysed since it became so: correct, but every match has to be scored
-        v_degraded := v_degraded || 'stale_statistics'::text;
+        v_terms.degraded := array['stale_statistics'];
         v_terms.every_match := true;
         select count(*), greatest(avg(chunk.lexeme_count), 1)
         into v_terms.chunk_count, v_terms.average_length
         from ragpg.chunk
         where chunk.index_version_id = p_scope.index_version_id;
     end if;
+    if v_terms.degraded <> '{}' and not ragpg._may_choose_principals() then
+        -- how many chunks there are is not for a reader to know
+        v_terms.degraded := '{}';
+    end if;
+    return v_terms;
+end;
+$$;
+
+comment on function ragpg._corpus_counts(ragpg._scope) is
+'How many chunks the index version has and how long they are on average: counted live while small, from the statistics when large (stale_statistics where the collection has outgrown them).';
+
+create function ragpg._visible_counts(p_scope ragpg._scope) returns ragpg._terms
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_custom_plan
+set jit = off
+as $$
+declare
+    v_every_match_limit constant integer := 10000;
+    v_terms ragpg._terms;
+begin
+    select count(*), greatest(coalesce(avg(chunk.lexeme_count), 1), 1)
+    into v_terms.chunk_count, v_terms.average_length
+    from ragpg.document
+    join ragpg.chunk on chunk.document_id = document.id
+    where
+        chunk.index_version_id = p_scope.index_version_id
+        and document.collection_id = p_scope.collection_id and document.tenant_id = p_scope.tenant_id
+        and (p_scope.every_document or document.acl && p_scope.principals)
+        and (document.expires_at is null or document.expires_at > now());
+    v_terms.every_match := v_terms.chunk_count <= v_every_match_limit;
+    v_terms.degraded := '{}';
+    return v_terms;
+end;
+$$;
+
+comment on function ragpg._visible_counts(ragpg._scope) is
+'How many chunks the caller''s permissions show (filters aside) and how long they are on average.';
+
+create function ragpg._document_frequency(p_scope ragpg._scope, p_lexeme tsquery) returns bigint
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_custom_plan
+set jit = off
+as $$
+begin
+    if p_scope.idf = 'visible' then
+        return (
+            select count(*)
+            from ragpg.document
+            join ragpg.chunk on chunk.document_id = document.id
+            where
+                chunk.index_version_id = p_scope.index_version_id and chunk.content_tsv @@ p_lexeme
+                and document.collection_id = p_scope.collection_id and document.tenant_id = p_scope.tenant_id
+                and (p_scope.every_document or document.acl && p_scope.principals)
+                and (document.expires_at is null or document.expires_at > now())
+        );
+    end if;
+    return (
+        select count(*) from ragpg.chunk
+        where chunk.index_version_id = p_scope.index_version_id and chunk.content_tsv @@ p_lexeme
+    );
+end;
+$$;
+
+comment on function ragpg._document_frequency(ragpg._scope, tsquery) is
+'How many chunks hold the lexeme: of the whole index version, or with idf visible of those that the caller''s permissions show.';
+
+create function ragpg._terms_of(p_scope ragpg._scope, p_lexemes text[], p_counts integer[]) returns ragpg._terms
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_custom_plan
+set jit = off
+as $$
+declare
+    v_considered constant integer := 512;
+    v_term_limit constant integer := 64;
+    v_lexemes text[] := p_lexemes;
+    v_counts integer[] := p_counts;
+    v_degraded text[] := '{}';
+    v_terms ragpg._terms;
+begin
+    -- said by the query's length alone, so that it tells nothing of what hidden documents hold
+    if cardinality(v_lexemes) > v_term_limit then
+        v_degraded := array['term_cap'];
+    end if;
+    if cardinality(v_lexemes) > v_considered then
+        select array_agg(item.lexeme order by item.place), array_agg(item.occurrences order by item.place)
+        into v_lexemes, v_counts
+        from (
+            select *, row_number() over (order by term.occurrences desc, length(term.lexeme) desc, term.lexeme) as place
+            from unnest(v_lexemes, v_counts) as term (lexeme, occurrences)
+        ) as item
+        where item.place <= v_considered;
+    end if;
+
+    v_terms := case when p_scope.idf = 'visible' then ragpg._visible_counts(p_scope) else ragpg._corpus_counts(p_scope) end;
+    v_degraded := v_degraded || v_terms.degraded;
 
     select
         array_agg(item.lexeme order by item.df, item.lexeme),
@@ -86,14 +166,11 @@ begin
                     term.occurrences,
                     query.query,
                     coalesce(
-                        case when not v_terms.every_match then statistic.document_frequency end,
-                        (
-                            select count(*) from ragpg.chunk
-                            where chunk.index_version_id = p_scope.index_version_id and chunk.content_tsv @@ query.query
-                        )
+                        case when p_scope.idf = 'corpus' and not v_terms.every_match then statistic.document_frequency end,
+                        ragpg._document_frequency(p_scope, query.query)
                     ) as df,
                     case
-                        when p_scope.bounds_valid and statistic.max_impact is not null then statistic.max_impact
+                        when p_scope.idf = 'corpus' and p_scope.bounds_valid and statistic.max_impact is not null then statistic.max_impact
                         else 1
                     end as largest
                 from unnest(v_lexemes, v_counts) as term (lexeme, occurrences)

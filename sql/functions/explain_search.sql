@@ -14,7 +14,8 @@ create function ragpg.explain_search(
     p_fusion text default 'rrf',
     p_feedback integer default 0,
     p_index_version bigint default null,
-    p_mode text default 'hybrid'
+    p_mode text default 'hybrid',
+    p_idf text default 'corpus'
 ) returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -28,7 +29,7 @@ begin
         raise exception using
             errcode = 'RG007', message = format('p_mode is %L; it must be hybrid, keyword or vector', p_mode);
     end if;
-    v_scope := ragpg._open_search(p_collection, p_index_version, p_principals, p_tenant_id, p_filter, p_chunk_filter);
+    v_scope := ragpg._open_search(p_collection, p_index_version, p_principals, p_tenant_id, p_filter, p_chunk_filter, p_idf);
     v_ranking := ragpg._search(
         v_scope, p_mode, p_query, p_embedding, greatest(p_candidate_k, p_k), p_rrf_k,
         p_vector_weight, p_keyword_weight, p_fusion, p_feedback
@@ -50,6 +51,6 @@ end;
 $$;
 
 comment on function ragpg.explain_search(
-    text, text, vector, integer, text[], text, jsonpath, jsonpath, integer, integer, double precision, double precision, text, integer, bigint, text
+    text, text, vector, integer, text[], text, jsonpath, jsonpath, integer, integer, double precision, double precision, text, integer, bigint, text, text
 ) is
 'What a search would do and why: the terms with document frequency and idf, the path of each leg, how many chunks the caller may see, timings, degraded. A reader is not told the terms: their frequencies count documents hidden from it. RG001, RG004 to RG009.';

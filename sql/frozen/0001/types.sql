@@ -45,7 +45,8 @@ create type ragpg._scope as (
     filter jsonpath,
     chunk_filter jsonpath,
     phrases tsquery,
-    exclusions tsquery
+    exclusions tsquery,
+    idf text
 );
 
 comment on type ragpg._scope is

@@ -79,7 +79,9 @@ begin
         join pg_namespace as namespace on namespace.oid = config.cfgnamespace
         where ragpg._config_name(config.cfgname, namespace.nspname) = any (v_languages)
     );
-    if cardinality(v_configs) < cardinality(v_languages) then
+    if cardinality(v_configs) < cardinality(v_languages) and ragpg._sees_language(
+        p_scope, array(select unnest(v_languages) except select unnest(v_configs))
+    ) then
         v_degraded := v_degraded || 'language_missing'::text;
     end if;
     v_query := ragpg._parse_query(v_configs, p_query);

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import random
 from typing import Any
 
@@ -60,7 +61,7 @@ def test_with_idf_of_the_visible_hidden_chunks_change_no_score(
 def test_idf_of_the_visible_is_not_that_of_the_filtered(conn: psycopg.Connection) -> None:
     create(conn, dimensions=None)
     for number in range(10):
-        upsert(conn, f"d{number}", ["valve"], metadata='{"year": %d}' % number)
+        upsert(conn, f"d{number}", ["valve"], metadata=json.dumps({"year": number}))
     every = call(conn, "search_keyword", p_collection="c", p_query="valve", p_idf="visible")
     few = call(
         conn, "search_keyword", p_collection="c", p_query="valve", p_idf="visible", p_filter="$.year < 2"

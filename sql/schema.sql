@@ -12,20 +12,6 @@ CREATE TYPE ragpg._leg AS (
 
 COMMENT ON TYPE ragpg._leg IS 'The candidates of one leg in rank order. scores holds BM25 scores (keyword) or cosine distances (vector).';
 
-CREATE TYPE ragpg._ranking AS (
-	document_ids uuid[],
-	chunk_ids uuid[],
-	scores double precision[],
-	vector_ranks integer[],
-	vector_distances double precision[],
-	keyword_ranks integer[],
-	keyword_scores double precision[],
-	degraded text[],
-	detail jsonb
-);
-
-COMMENT ON TYPE ragpg._ranking IS 'The fused candidates of a search in rank order, before their text is fetched.';
-
 CREATE TYPE ragpg._scope AS (
 	collection_id bigint,
 	index_version_id bigint,
@@ -44,12 +30,13 @@ CREATE TYPE ragpg._scope AS (
 	every_document boolean,
 	filter jsonpath,
 	chunk_filter jsonpath,
+	configs text[],
 	phrases tsquery,
 	exclusions tsquery,
 	idf text
 );
 
-COMMENT ON TYPE ragpg._scope IS 'What a search may look at: the collection, its index version and statistics, the caller''s tenant and principals, the filters.';
+COMMENT ON TYPE ragpg._scope IS 'What a search may look at: the collection, its index version and statistics, the caller''s tenant and principals, the languages in use, the filters.';
 
 CREATE TYPE ragpg._terms AS (
 	lexemes text[],
@@ -65,6 +52,23 @@ CREATE TYPE ragpg._terms AS (
 );
 
 COMMENT ON TYPE ragpg._terms IS 'The query''s terms, rarest first, with what BM25 needs of each: weight is count × idf × (k1 + 1), bound the largest score the term can give a chunk.';
+
+CREATE TYPE ragpg._ranking AS (
+	document_ids uuid[],
+	chunk_ids uuid[],
+	scores double precision[],
+	vector_ranks integer[],
+	vector_distances double precision[],
+	keyword_ranks integer[],
+	keyword_scores double precision[],
+	scope ragpg._scope,
+	terms ragpg._terms,
+	query_embedding public.halfvec,
+	degraded text[],
+	detail jsonb
+);
+
+COMMENT ON TYPE ragpg._ranking IS 'The fused candidates of a search in rank order, before their text is fetched, and what was compared with: scope, terms, vector.';
 
 CREATE TYPE ragpg.search_hit AS (
 	chunk_id uuid,
@@ -295,6 +299,36 @@ END;
 
 COMMENT ON FUNCTION ragpg._caller_is_owner() IS 'True where the caller is the owner of schema ragpg, a member of it, or a superuser.';
 
+CREATE FUNCTION ragpg._causes_of_absence(p_scope ragpg._scope, p_query text, p_document_id uuid) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    v_document record;
+    v_causes jsonb := '[]';
+begin
+    select document.acl, document.expires_at, document.indexed_at into v_document
+    from ragpg.document where document.id = p_document_id;
+    if not exists (
+        select from ragpg.chunk where chunk.index_version_id = p_scope.index_version_id and chunk.document_id = p_document_id
+    ) then
+        v_causes := v_causes || jsonb_build_object('cause', 'not_indexed', 'index_version', p_scope.index_version_id);
+    end if;
+    if v_document.expires_at <= now() then
+        v_causes := v_causes || jsonb_build_object('cause', 'expired', 'expires_at', v_document.expires_at);
+    end if;
+    if not (p_scope.every_document or v_document.acl && p_scope.principals) then
+        v_causes := v_causes || jsonb_build_object(
+            'cause', 'hidden', 'acl', v_document.acl, 'principals', p_scope.principals
+        );
+    end if;
+    return v_causes || ragpg._filters_failed(p_scope, p_query, p_document_id);
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._causes_of_absence(p_scope ragpg._scope, p_query text, p_document_id uuid) IS 'All that keeps a document out of a search whatever its rank: not indexed, expired, hidden from the principals, filtered out.';
+
 CREATE FUNCTION ragpg._centroid(p_scope ragpg._scope, p_document_ids uuid[], p_chunk_ids uuid[], p_weights double precision[]) RETURNS public.halfvec
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -382,6 +416,20 @@ end;
 $$;
 
 COMMENT ON FUNCTION ragpg._check_embedding(p_scope ragpg._scope, p_embedding public.vector) IS 'The query vector in half precision, after a check of its length. RG005, RG007.';
+
+CREATE FUNCTION ragpg._check_mode(p_mode text) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if p_mode is null or p_mode not in ('hybrid', 'keyword', 'vector') then
+        raise exception using
+            errcode = 'RG007', message = format('p_mode is %L; it must be hybrid, keyword or vector', p_mode);
+    end if;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._check_mode(p_mode text) IS 'Refuses an unknown mode. RG007.';
 
 CREATE FUNCTION ragpg._check_paging(p_k integer, p_candidate_k integer, p_rrf_k integer) RETURNS void
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -838,6 +886,41 @@ $$;
 
 COMMENT ON FUNCTION ragpg._distances(p_scope ragpg._scope, p_embedding public.halfvec, p_document_ids uuid[], p_chunk_ids uuid[]) IS 'The cosine distances of the given chunks, in their order; null for one without a vector.';
 
+CREATE FUNCTION ragpg._document_card(p_scope ragpg._scope, p_document_id uuid) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    return (
+        select jsonb_build_object(
+            'document_id', document.id,
+            'title', document.title,
+            'acl', document.acl,
+            'expires_at', document.expires_at,
+            'indexed_at', document.indexed_at,
+            'chunks', counted.chunks,
+            'passing_chunks', cardinality(ragpg._passing_chunks(p_scope, p_document_id)),
+            'embeddings', counted.embeddings
+        )
+        from ragpg.document
+        cross join lateral (
+            select count(*) as chunks, count(embedding.chunk_id) as embeddings
+            from ragpg.chunk
+            left join ragpg.embedding
+                on
+                    embedding.index_version_id = chunk.index_version_id
+                    and embedding.document_id = chunk.document_id
+                    and embedding.chunk_id = chunk.id
+            where chunk.index_version_id = p_scope.index_version_id and chunk.document_id = document.id
+        ) as counted
+        where document.id = p_document_id
+    );
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._document_card(p_scope ragpg._scope, p_document_id uuid) IS 'What the database holds of a document: who may read it, until when, how many chunks and vectors in this index version.';
+
 CREATE FUNCTION ragpg._document_frequency(p_scope ragpg._scope, p_lexeme tsquery) RETURNS bigint
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -969,6 +1052,63 @@ end;
 $$;
 
 COMMENT ON FUNCTION ragpg._external_ids(p_collection text, p_prefix_uri text, p_tenant_id text) IS 'The external ids of a tenant''s documents, of those whose URI starts with the prefix if one is given. RG001.';
+
+CREATE FUNCTION ragpg._filters_failed(p_scope ragpg._scope, p_query text, p_document_id uuid) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $_$
+declare
+    v_scope ragpg._scope := p_scope;
+    v_metadata jsonb;
+    v_failed jsonb := '[]';
+    v_part text;
+    v_query record;
+begin
+    select document.metadata into v_metadata from ragpg.document where document.id = p_document_id;
+    if (v_metadata @@ p_scope.filter) is not true and p_scope.filter is not null then
+        v_failed := v_failed || jsonb_build_object(
+            'cause', 'filtered', 'by', 'p_filter', 'condition', p_scope.filter::text, 'metadata', v_metadata
+        );
+    end if;
+    if not exists (
+        select from ragpg.chunk where chunk.index_version_id = p_scope.index_version_id and chunk.document_id = p_document_id
+    ) or ragpg._passing_chunks(p_scope, p_document_id) <> '{}' then
+        return v_failed;
+    end if;
+
+    -- no chunk passes them all: each condition on its own
+    v_scope.phrases := null;
+    v_scope.exclusions := null;
+    if ragpg._passing_chunks(v_scope, p_document_id) = '{}' then
+        v_failed := v_failed || jsonb_build_object(
+            'cause', 'filtered', 'by', 'p_chunk_filter', 'condition', p_scope.chunk_filter::text
+        );
+    end if;
+    v_scope.chunk_filter := null;
+    for v_part in
+        select found.part[1]
+        from regexp_matches(p_query, '((?:^|(?<=\s))-(?:"[^"]+"|[^\s"-][^\s"]*)|"[^"]+")', 'g') as found (part)
+    loop
+        v_query := ragpg._parse_query(p_scope.configs, v_part);
+        v_scope.phrases := v_query.o_phrases;
+        v_scope.exclusions := v_query.o_exclusions;
+        if ragpg._passing_chunks(v_scope, p_document_id) = '{}' then
+            v_failed := v_failed || jsonb_build_object(
+                'cause', 'filtered',
+                'by', case when v_query.o_exclusions is null then 'phrase' else 'exclusion' end,
+                'condition', v_part
+            );
+        end if;
+    end loop;
+    if not v_failed @? '$[*] ? (@.by != "p_filter")' then
+        v_failed := v_failed || jsonb_build_object('cause', 'filtered', 'by', 'combination');
+    end if;
+    return v_failed;
+end;
+$_$;
+
+COMMENT ON FUNCTION ragpg._filters_failed(p_scope ragpg._scope, p_query text, p_document_id uuid) IS 'The conditions that keep a document out of a search: p_filter, or those that none of its chunks meets; combination where each is met by some chunk, but all of them by none.';
 
 CREATE FUNCTION ragpg._fuse(p_scope ragpg._scope, p_terms ragpg._terms, p_embedding public.halfvec, p_keyword ragpg._leg, p_vector ragpg._leg, p_fusion text, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision) RETURNS ragpg._ranking
     LANGUAGE plpgsql STABLE
@@ -1355,6 +1495,49 @@ $_$;
 
 COMMENT ON FUNCTION ragpg._keyword_scores(p_scope ragpg._scope, p_terms ragpg._terms, p_document_ids uuid[], p_chunk_ids uuid[]) IS 'The BM25 scores of the given chunks, in their order; 0 for one that holds no term.';
 
+CREATE FUNCTION ragpg._keyword_standing(p_ranking ragpg._ranking, p_query text, p_document_id uuid, p_chunk_ids uuid[], p_limit integer) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+    v_leg ragpg._leg;
+    v_scores double precision[];
+    v_standing record;
+    v_words jsonb := ragpg._query_words((p_ranking).scope, (p_ranking).terms, p_query, p_document_id, p_chunk_ids);
+    v_causes jsonb := '[]';
+    v_body jsonb;
+begin
+    if (p_ranking).terms.lexemes is not null then
+        v_leg := ragpg._best_matches(
+            (p_ranking).scope, (p_ranking).terms, ragpg._any_of((p_ranking).terms.lexemes), false, 2147483647
+        );
+        -- a chunk without any of the words scores 0, and is not among the matches
+        v_scores := array(
+            select nullif(item.score, 0)
+            from unnest(ragpg._keyword_scores(
+                (p_ranking).scope, (p_ranking).terms, array_fill(p_document_id, array[cardinality(p_chunk_ids)]), p_chunk_ids
+            )) with ordinality as item (score, place)
+            order by item.place
+        );
+    end if;
+    v_standing := ragpg._standing(v_leg, p_document_id, p_chunk_ids, v_scores, false, p_limit);
+    v_body := jsonb_build_object(
+        'rank', v_standing.o_rank, 'score', v_standing.o_score, 'compared', v_standing.o_compared,
+        'last_rank', v_standing.o_last_rank, 'last_score', v_standing.o_last_score
+    );
+    if v_standing.o_rank is null then
+        v_causes := v_causes || jsonb_build_object('cause', 'no_query_word', 'words', jsonb_path_query_array(v_words, '$[*].lexeme'));
+    elsif v_standing.o_rank > p_limit then
+        v_causes := v_causes || (jsonb_build_object('cause', 'outranked', 'leg', 'keyword') || v_body);
+    end if;
+    return jsonb_build_object(
+        'keyword', v_body || jsonb_build_object('chunk_id', v_standing.o_chunk_id, 'words', v_words), 'causes', v_causes
+    );
+end;
+$_$;
+
+COMMENT ON FUNCTION ragpg._keyword_standing(p_ranking ragpg._ranking, p_query text, p_document_id uuid, p_chunk_ids uuid[], p_limit integer) IS 'Where a document stands in the keyword leg, by its best chunk among all visible matches, and which of the query''s words it holds.';
+
 CREATE FUNCTION ragpg._language(p_language text) RETURNS text
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1522,6 +1705,26 @@ $_$;
 
 COMMENT ON FUNCTION ragpg._nearest_hnsw(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer) IS 'The nearest visible chunks by walking the HNSW graph until the page is full, then sorted by true distance.';
 
+CREATE FUNCTION ragpg._no_such_document(p_scope ragpg._scope, p_external_id text) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    return jsonb_build_object(
+        'cause', 'no_such_document',
+        'other_tenants', to_jsonb(array(
+            select document.tenant_id
+            from ragpg.document
+            where document.collection_id = p_scope.collection_id and document.external_id = p_external_id
+            order by document.tenant_id
+        ))
+    );
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._no_such_document(p_scope ragpg._scope, p_external_id text) IS 'The cause for a document that the tenant does not have, and the tenants of the collection that do.';
+
 CREATE FUNCTION ragpg._normalise(p_text text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
@@ -1613,6 +1816,27 @@ end;
 $$;
 
 COMMENT ON FUNCTION ragpg._parse_query(p_configs text[], p_query text, OUT o_has_words boolean, OUT o_lexemes text[], OUT o_counts integer[], OUT o_phrases tsquery, OUT o_exclusions tsquery) IS 'A person''s query taken apart: its lexemes with their counts (in every language in use), the "quoted phrases" that a chunk must hold, the -exclusions it must not.';
+
+CREATE FUNCTION ragpg._passing_chunks(p_scope ragpg._scope, p_document_id uuid) RETURNS uuid[]
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    return array(
+        select chunk.id
+        from ragpg.chunk
+        where
+            chunk.index_version_id = p_scope.index_version_id and chunk.document_id = p_document_id
+            and (p_scope.chunk_filter is null or chunk.metadata @@ p_scope.chunk_filter)
+            and (p_scope.phrases is null or chunk.content_tsv @@ p_scope.phrases)
+            and (p_scope.exclusions is null or not chunk.content_tsv @@ p_scope.exclusions)
+        order by chunk.ordinal
+    );
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._passing_chunks(p_scope ragpg._scope, p_document_id uuid) IS 'The chunks of a document that pass the conditions on chunks: p_chunk_filter, "phrases", -exclusions.';
 
 CREATE FUNCTION ragpg._pending_chunks(p_collection text, p_limit integer DEFAULT 500, p_index_version bigint DEFAULT NULL::bigint) RETURNS TABLE(document_id uuid, chunk_id uuid, heading text, content text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -1798,6 +2022,41 @@ $$;
 
 COMMENT ON FUNCTION ragpg._principals(p_principals text[]) IS 'The principals a search runs with: those given, if the caller may give any (RG006), else the session''s. public is always one of them.';
 
+CREATE FUNCTION ragpg._query_words(p_scope ragpg._scope, p_terms ragpg._terms, p_query text, p_document_id uuid, p_chunk_ids uuid[]) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    v_query record := ragpg._parse_query(p_scope.configs, p_query);
+begin
+    return coalesce(
+        (
+            select jsonb_agg(
+                jsonb_build_object(
+                    'lexeme', word.lexeme,
+                    'held', exists (
+                        select from ragpg.chunk
+                        where
+                            chunk.index_version_id = p_scope.index_version_id and chunk.document_id = p_document_id
+                            and chunk.id = any (p_chunk_ids) and chunk.content_tsv @@ ragpg._any_of(array[word.lexeme])
+                    ),
+                    'document_frequency', coalesce(term.df, 0),
+                    'idf', term.idf
+                )
+                order by coalesce(term.df, 0), word.lexeme
+            )
+            from unnest(v_query.o_lexemes) as word (lexeme)
+            left join unnest(p_terms.lexemes, p_terms.document_frequencies, p_terms.idfs) as term (lexeme, df, idf)
+                on term.lexeme = word.lexeme
+        ),
+        '[]'
+    );
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._query_words(p_scope ragpg._scope, p_terms ragpg._terms, p_query text, p_document_id uuid, p_chunk_ids uuid[]) IS 'The lexemes of a query, rarest first: whether one of the given chunks holds it, document frequency (0 where it was not searched, too), idf.';
+
 CREATE FUNCTION ragpg._score_expression(p_terms integer) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
@@ -1854,6 +2113,7 @@ begin
         v_degraded := v_degraded || 'language_missing'::text;
     end if;
     v_query := ragpg._parse_query(v_configs, p_query);
+    v_scope.configs := v_configs;
     v_scope.phrases := v_query.o_phrases;
     v_scope.exclusions := v_query.o_exclusions;
     if not v_query.o_has_words
@@ -1905,6 +2165,9 @@ begin
         v_ranking := ragpg._fuse(v_scope, v_terms, v_embedding, v_keyword, v_vector, v_fusion, p_rrf_k, p_vector_weight, p_keyword_weight);
     end if;
 
+    v_ranking.scope := v_scope;
+    v_ranking.terms := v_terms;
+    v_ranking.query_embedding := v_embedding;
     v_ranking.degraded := array(
         select distinct reason
         from unnest(v_degraded || coalesce(v_keyword.degraded, '{}') || coalesce(v_vector.degraded, '{}')) as reason
@@ -2102,6 +2365,70 @@ $_$;
 
 COMMENT ON FUNCTION ragpg._split_text(p_content text) IS 'A plain split into ranges of about 1,500 characters between lines, or words where a line is longer: for callers who have only SQL.';
 
+CREATE FUNCTION ragpg._standing(p_leg ragpg._leg, p_document_id uuid, p_chunk_ids uuid[], p_scores double precision[], p_ascending boolean, p_limit integer, OUT o_rank bigint, OUT o_score double precision, OUT o_chunk_id uuid, OUT o_compared integer, OUT o_last_rank integer, OUT o_last_score double precision) RETURNS record
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_sign constant integer := case when p_ascending then -1 else 1 end;
+begin
+    o_compared := coalesce(cardinality(p_leg.chunk_ids), 0);
+    o_last_rank := nullif(least(p_limit, o_compared), 0);
+    o_last_score := p_leg.scores[o_last_rank];
+    select own.score, own.chunk_id
+    into o_score, o_chunk_id
+    from unnest(p_scores, p_chunk_ids) as own (score, chunk_id)
+    where own.score is not null
+    order by v_sign * own.score desc, own.chunk_id
+    limit 1;
+    if found then
+        -- its own chunks are left out, so that a hidden document gets the rank it would have
+        select count(*) + 1 into o_rank
+        from unnest(p_leg.document_ids, p_leg.chunk_ids, p_leg.scores) as other (document_id, chunk_id, score)
+        where
+            other.document_id <> p_document_id
+            and (v_sign * other.score > v_sign * o_score or other.score = o_score and other.chunk_id < o_chunk_id);
+    end if;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._standing(p_leg ragpg._leg, p_document_id uuid, p_chunk_ids uuid[], p_scores double precision[], p_ascending boolean, p_limit integer, OUT o_rank bigint, OUT o_score double precision, OUT o_chunk_id uuid, OUT o_compared integer, OUT o_last_rank integer, OUT o_last_score double precision) IS 'Where the best of a document''s chunks stands among everything a leg can return, seen or hidden, and what the last of p_limit candidates has. Chunks with a null score take no part.';
+
+CREATE FUNCTION ragpg._standing_in_legs(p_ranking ragpg._ranking, p_mode text, p_query text, p_document_id uuid, p_limit integer, p_is_visible boolean) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    v_chunk_ids uuid[] := ragpg._passing_chunks((p_ranking).scope, p_document_id);
+    v_keyword jsonb;
+    v_vector jsonb;
+begin
+    if v_chunk_ids = '{}' then
+        -- filtered out: where would it stand otherwise?
+        v_chunk_ids := array(
+            select chunk.id from ragpg.chunk
+            where chunk.index_version_id = (p_ranking).scope.index_version_id and chunk.document_id = p_document_id
+            order by chunk.ordinal
+        );
+    end if;
+    if v_chunk_ids = '{}' then
+        return jsonb_build_object('causes', '[]'::jsonb);
+    end if;
+    if p_mode in ('hybrid', 'keyword') then
+        v_keyword := ragpg._keyword_standing(p_ranking, p_query, p_document_id, v_chunk_ids, p_limit);
+    end if;
+    if p_mode in ('hybrid', 'vector') then
+        v_vector := ragpg._vector_standing(p_ranking, p_document_id, v_chunk_ids, p_limit, p_is_visible);
+    end if;
+    return coalesce(v_keyword, '{}') || coalesce(v_vector, '{}') || jsonb_build_object(
+        'causes', coalesce(v_keyword -> 'causes', '[]') || coalesce(v_vector -> 'causes', '[]')
+    );
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._standing_in_legs(p_ranking ragpg._ranking, p_mode text, p_query text, p_document_id uuid, p_limit integer, p_is_visible boolean) IS 'Where a document stands in the legs of a search, and which causes of its absence follow; a document that no search can show gets the rank it would have.';
+
 CREATE FUNCTION ragpg._terms_of(p_scope ragpg._scope, p_lexemes text[], p_counts integer[]) RETURNS ragpg._terms
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2260,6 +2587,54 @@ CREATE FUNCTION ragpg._vector_schema() RETURNS name
 END;
 
 COMMENT ON FUNCTION ragpg._vector_schema() IS 'The schema that pgvector lives in, wherever it was put.';
+
+CREATE FUNCTION ragpg._vector_standing(p_ranking ragpg._ranking, p_document_id uuid, p_chunk_ids uuid[], p_limit integer, p_is_visible boolean) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_distances double precision[];
+    v_standing record;
+    v_vectors integer;
+    v_causes jsonb := '[]';
+    v_body jsonb;
+begin
+    if (p_ranking).query_embedding is null then
+        return jsonb_build_object('vector', jsonb_build_object('compared', 0), 'causes', v_causes);
+    end if;
+    v_distances := ragpg._distances(
+        (p_ranking).scope, (p_ranking).query_embedding, array_fill(p_document_id, array[cardinality(p_chunk_ids)]), p_chunk_ids
+    );
+    v_vectors := (select count(item.distance) from unnest(v_distances) as item (distance));
+    v_standing := ragpg._standing(
+        ragpg._nearest_exact((p_ranking).scope, (p_ranking).query_embedding, 2147483647),
+        -- a vector of zeros has no direction, so no rank
+        p_document_id, p_chunk_ids, array_replace(v_distances, 'NaN', null), true, p_limit
+    );
+    v_body := jsonb_build_object(
+        'rank', v_standing.o_rank, 'distance', v_standing.o_score, 'compared', v_standing.o_compared,
+        'last_rank', v_standing.o_last_rank, 'last_distance', v_standing.o_last_score
+    );
+    if v_vectors < cardinality(p_chunk_ids) then
+        v_causes := v_causes || jsonb_build_object(
+            'cause', 'vectors_pending', 'chunks', cardinality(p_chunk_ids), 'embeddings', v_vectors
+        );
+    elsif v_standing.o_rank is null then
+        v_causes := v_causes || jsonb_build_object('cause', 'vectors_of_zeros', 'chunks', cardinality(p_chunk_ids));
+    end if;
+    if v_standing.o_rank > p_limit then
+        v_causes := v_causes || (jsonb_build_object('cause', 'outranked', 'leg', 'vector') || v_body);
+    elsif p_is_visible and v_standing.o_rank is not null and not exists (
+        select from unnest((p_ranking).document_ids, (p_ranking).vector_ranks) as candidate (document_id, vector_rank)
+        where candidate.document_id = p_document_id and candidate.vector_rank is not null
+    ) then
+        v_causes := v_causes || (jsonb_build_object('cause', 'missed_by_index') || v_body);
+    end if;
+    return jsonb_build_object('vector', v_body || jsonb_build_object('chunk_id', v_standing.o_chunk_id), 'causes', v_causes);
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._vector_standing(p_ranking ragpg._ranking, p_document_id uuid, p_chunk_ids uuid[], p_limit integer, p_is_visible boolean) IS 'Where a document stands in the vector leg, by its nearest chunk among all visible vectors; missed_by_index where it should be a candidate and the approximate index did not find it.';
 
 CREATE FUNCTION ragpg._visible_counts(p_scope ragpg._scope) RETURNS ragpg._terms
     LANGUAGE plpgsql STABLE
@@ -2741,10 +3116,7 @@ declare
     v_ranking ragpg._ranking;
 begin
     perform ragpg._check_paging(p_k, p_candidate_k, p_rrf_k);
-    if p_mode is null or p_mode not in ('hybrid', 'keyword', 'vector') then
-        raise exception using
-            errcode = 'RG007', message = format('p_mode is %L; it must be hybrid, keyword or vector', p_mode);
-    end if;
+    perform ragpg._check_mode(p_mode);
     v_scope := ragpg._open_search(p_collection, p_index_version, p_principals, p_tenant_id, p_filter, p_chunk_filter, p_idf);
     v_ranking := ragpg._search(
         v_scope, p_mode, p_query, p_embedding, greatest(p_candidate_k, p_k), p_rrf_k,
@@ -2767,6 +3139,80 @@ end;
 $$;
 
 COMMENT ON FUNCTION ragpg.explain_search(p_collection text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer, p_index_version bigint, p_mode text, p_idf text) IS 'What a search would do and why: the terms with document frequency and idf, the path of each leg, how many chunks the caller may see, timings, degraded. A reader is not told the terms: their frequencies count documents hidden from it. RG001, RG004 to RG009.';
+
+CREATE FUNCTION ragpg.find_document(p_collection text, p_external_id text, p_query text, p_embedding public.vector DEFAULT NULL::public.vector, p_k integer DEFAULT 10, p_principals text[] DEFAULT NULL::text[], p_tenant_id text DEFAULT NULL::text, p_filter jsonpath DEFAULT NULL::jsonpath, p_chunk_filter jsonpath DEFAULT NULL::jsonpath, p_candidate_k integer DEFAULT 50, p_rrf_k integer DEFAULT 60, p_vector_weight double precision DEFAULT 1, p_keyword_weight double precision DEFAULT 1, p_fusion text DEFAULT 'rrf'::text, p_feedback integer DEFAULT 0, p_expand text DEFAULT NULL::text, p_index_version bigint DEFAULT NULL::bigint, p_mode text DEFAULT 'hybrid'::text, p_idf text DEFAULT 'corpus'::text) RETURNS jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    -- as many candidates as the search of that mode takes
+    v_candidate_k constant integer := case
+        when p_mode = 'hybrid' then greatest(p_candidate_k, p_k)
+        when p_expand is null then p_k
+        else least(1000, 5 * p_k)
+    end;
+    v_scope ragpg._scope;
+    v_id uuid;
+    v_ranking ragpg._ranking;
+    v_rank bigint;
+    v_place integer;
+    v_causes jsonb;
+    v_legs jsonb;
+    v_answer jsonb;
+begin
+    if not ragpg._caller_is_owner() then
+        raise exception using
+            errcode = 'RG006',
+            message = format('role %I may not ask where a document is', ragpg._caller()),
+            hint = 'The answer speaks of documents that are hidden from others: only the owner of schema ragpg is told.';
+    end if;
+    perform ragpg._check_paging(p_k, p_candidate_k, p_rrf_k);
+    perform ragpg._check_mode(p_mode);
+    v_scope := ragpg._open_search(p_collection, p_index_version, p_principals, p_tenant_id, p_filter, p_chunk_filter, p_idf);
+    v_answer := jsonb_build_object(
+        'collection', p_collection, 'external_id', p_external_id, 'tenant_id', v_scope.tenant_id,
+        'index_version', v_scope.index_version_id, 'mode', p_mode, 'principals', v_scope.principals, 'found', false
+    );
+    select document.id into v_id
+    from ragpg.document
+    where
+        document.collection_id = v_scope.collection_id and document.tenant_id = v_scope.tenant_id
+        and document.external_id = p_external_id;
+    if not found then
+        return v_answer || jsonb_build_object(
+            'causes', jsonb_build_array(ragpg._no_such_document(v_scope, p_external_id)), 'degraded', '[]'::jsonb
+        );
+    end if;
+
+    v_ranking := ragpg._search(
+        v_scope, p_mode, p_query, p_embedding, v_candidate_k, p_rrf_k, p_vector_weight, p_keyword_weight, p_fusion, p_feedback
+    );
+    select min(hit.ordinality) into v_rank
+    from ragpg._hits(v_scope, v_ranking, p_k, p_expand) with ordinality as hit
+    where hit.document_id = v_id;
+    v_place := array_position(v_ranking.document_ids, v_id);
+    v_causes := ragpg._causes_of_absence(v_ranking.scope, p_query, v_id);
+    v_legs := ragpg._standing_in_legs(v_ranking, p_mode, p_query, v_id, v_candidate_k, v_causes = '[]');
+    v_causes := v_causes || (v_legs -> 'causes');
+    if v_place is not null then
+        v_legs := v_legs || jsonb_build_object('fused', jsonb_build_object(
+            'rank', v_place, 'score', v_ranking.scores[v_place], 'compared', cardinality(v_ranking.scores),
+            'last_rank', least(p_k, cardinality(v_ranking.scores)), 'last_score', v_ranking.scores[least(p_k, cardinality(v_ranking.scores))]
+        ));
+        v_causes := v_causes || (jsonb_build_object('cause', 'outranked', 'leg', 'fused') || (v_legs -> 'fused'));
+    end if;
+    return v_answer || (v_legs - 'causes') || jsonb_build_object(
+        'document', ragpg._document_card(v_ranking.scope, v_id),
+        'found', v_rank is not null,
+        'rank', v_rank,
+        'causes', case when v_rank is null then v_causes else '[]' end,
+        'degraded', v_ranking.degraded
+    );
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg.find_document(p_collection text, p_external_id text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer, p_expand text, p_index_version bigint, p_mode text, p_idf text) IS 'Why a document is not in the result of a search with these arguments, or at which rank it is: every cause with its evidence. Only the owner may call it. It compares with every visible chunk, so it is slower than the search. RG001, RG004 to RG009.';
 
 CREATE FUNCTION ragpg.grant_access(p_role text, p_level text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3597,6 +4043,8 @@ REVOKE ALL ON FUNCTION ragpg._caller() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._caller_is_owner() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION ragpg._causes_of_absence(p_scope ragpg._scope, p_query text, p_document_id uuid) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION ragpg._centroid(p_scope ragpg._scope, p_document_ids uuid[], p_chunk_ids uuid[], p_weights double precision[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._check_acl(p_acl text[]) FROM PUBLIC;
@@ -3604,6 +4052,8 @@ REVOKE ALL ON FUNCTION ragpg._check_acl(p_acl text[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION ragpg._check_dimensions(p_embeddings public.vector[], p_dimensions integer, p_index_version bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._check_embedding(p_scope ragpg._scope, p_embedding public.vector) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._check_mode(p_mode text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._check_paging(p_k integer, p_candidate_k integer, p_rrf_k integer) FROM PUBLIC;
 
@@ -3637,6 +4087,8 @@ REVOKE ALL ON FUNCTION ragpg._dimensions(p_embedding public.vector) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._distances(p_scope ragpg._scope, p_embedding public.halfvec, p_document_ids uuid[], p_chunk_ids uuid[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION ragpg._document_card(p_scope ragpg._scope, p_document_id uuid) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION ragpg._document_frequency(p_scope ragpg._scope, p_lexeme tsquery) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._document_id(p_collection text, p_tenant_id text, p_external_id text) FROM PUBLIC;
@@ -3650,6 +4102,8 @@ REVOKE ALL ON FUNCTION ragpg._estimated_chunks(p_index_version bigint) FROM PUBL
 REVOKE ALL ON FUNCTION ragpg._expansion(p_expand text, OUT o_mode text, OUT o_neighbors integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._external_ids(p_collection text, p_prefix_uri text, p_tenant_id text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._filters_failed(p_scope ragpg._scope, p_query text, p_document_id uuid) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._fuse(p_scope ragpg._scope, p_terms ragpg._terms, p_embedding public.halfvec, p_keyword ragpg._leg, p_vector ragpg._leg, p_fusion text, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision) FROM PUBLIC;
 
@@ -3669,6 +4123,8 @@ REVOKE ALL ON FUNCTION ragpg._keyword_leg(p_scope ragpg._scope, p_terms ragpg._t
 
 REVOKE ALL ON FUNCTION ragpg._keyword_scores(p_scope ragpg._scope, p_terms ragpg._terms, p_document_ids uuid[], p_chunk_ids uuid[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION ragpg._keyword_standing(p_ranking ragpg._ranking, p_query text, p_document_id uuid, p_chunk_ids uuid[], p_limit integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION ragpg._language(p_language text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._lexeme_count(p_tsv tsvector) FROM PUBLIC;
@@ -3683,11 +4139,15 @@ REVOKE ALL ON FUNCTION ragpg._nearest_exact(p_scope ragpg._scope, p_embedding pu
 
 REVOKE ALL ON FUNCTION ragpg._nearest_hnsw(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION ragpg._no_such_document(p_scope ragpg._scope, p_external_id text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION ragpg._normalise(p_text text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._open_search(p_collection text, p_index_version bigint, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_idf text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._parse_query(p_configs text[], p_query text, OUT o_has_words boolean, OUT o_lexemes text[], OUT o_counts integer[], OUT o_phrases tsquery, OUT o_exclusions tsquery) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._passing_chunks(p_scope ragpg._scope, p_document_id uuid) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._pending_chunks(p_collection text, p_limit integer, p_index_version bigint) FROM PUBLIC;
 
@@ -3703,6 +4163,8 @@ REVOKE ALL ON FUNCTION ragpg._predicate(p_path jsonpath, p_name text) FROM PUBLI
 
 REVOKE ALL ON FUNCTION ragpg._principals(p_principals text[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION ragpg._query_words(p_scope ragpg._scope, p_terms ragpg._terms, p_query text, p_document_id uuid, p_chunk_ids uuid[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION ragpg._score_expression(p_terms integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._search(p_scope ragpg._scope, p_mode text, p_query text, p_embedding public.vector, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer) FROM PUBLIC;
@@ -3715,6 +4177,10 @@ REVOKE ALL ON FUNCTION ragpg._sets_reaching(p_queries tsquery[], p_bounds double
 
 REVOKE ALL ON FUNCTION ragpg._split_text(p_content text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION ragpg._standing(p_leg ragpg._leg, p_document_id uuid, p_chunk_ids uuid[], p_scores double precision[], p_ascending boolean, p_limit integer, OUT o_rank bigint, OUT o_score double precision, OUT o_chunk_id uuid, OUT o_compared integer, OUT o_last_rank integer, OUT o_last_score double precision) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._standing_in_legs(p_ranking ragpg._ranking, p_mode text, p_query text, p_document_id uuid, p_limit integer, p_is_visible boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION ragpg._terms_of(p_scope ragpg._scope, p_lexemes text[], p_counts integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._to_halfvec(p_embedding public.vector) FROM PUBLIC;
@@ -3724,6 +4190,8 @@ REVOKE ALL ON FUNCTION ragpg._to_vector(p_embedding public.halfvec) FROM PUBLIC;
 REVOKE ALL ON FUNCTION ragpg._vector_leg(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._vector_schema() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._vector_standing(p_ranking ragpg._ranking, p_document_id uuid, p_chunk_ids uuid[], p_limit integer, p_is_visible boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._visible_counts(p_scope ragpg._scope) FROM PUBLIC;
 
@@ -3752,6 +4220,8 @@ REVOKE ALL ON FUNCTION ragpg.drop_collection(p_name text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION ragpg.drop_index_version(p_collection text, p_index_version bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg.explain_search(p_collection text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer, p_index_version bigint, p_mode text, p_idf text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg.find_document(p_collection text, p_external_id text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer, p_expand text, p_index_version bigint, p_mode text, p_idf text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg.grant_access(p_role text, p_level text) FROM PUBLIC;
 

@@ -77,6 +77,20 @@ $$;
 
 comment on function ragpg._check_paging(integer, integer, integer) is 'Refuses numbers of results and candidates that make no sense. RG007.';
 
+create function ragpg._check_mode(p_mode text) returns void
+language plpgsql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if p_mode is null or p_mode not in ('hybrid', 'keyword', 'vector') then
+        raise exception using
+            errcode = 'RG007', message = format('p_mode is %L; it must be hybrid, keyword or vector', p_mode);
+    end if;
+end;
+$$;
+
+comment on function ragpg._check_mode(text) is 'Refuses an unknown mode. RG007.';
+
 create function ragpg._check_weights(p_vector_weight double precision, p_keyword_weight double precision) returns void
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp

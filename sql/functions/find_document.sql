@@ -16,7 +16,8 @@ create function ragpg.find_document(
     p_feedback integer default 0,
     p_expand text default null,
     p_index_version bigint default null,
-    p_mode text default 'hybrid'
+    p_mode text default 'hybrid',
+    p_idf text default 'corpus'
 ) returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -45,11 +46,8 @@ begin
             hint = 'The answer speaks of documents that are hidden from others: only the owner of schema ragpg is told.';
     end if;
     perform ragpg._check_paging(p_k, p_candidate_k, p_rrf_k);
-    if p_mode is null or p_mode not in ('hybrid', 'keyword', 'vector') then
-        raise exception using
-            errcode = 'RG007', message = format('p_mode is %L; it must be hybrid, keyword or vector', p_mode);
-    end if;
-    v_scope := ragpg._open_search(p_collection, p_index_version, p_principals, p_tenant_id, p_filter, p_chunk_filter);
+    perform ragpg._check_mode(p_mode);
+    v_scope := ragpg._open_search(p_collection, p_index_version, p_principals, p_tenant_id, p_filter, p_chunk_filter, p_idf);
     v_answer := jsonb_build_object(
         'collection', p_collection, 'external_id', p_external_id, 'tenant_id', v_scope.tenant_id,
         'index_version', v_scope.index_version_id, 'mode', p_mode, 'principals', v_scope.principals, 'found', false
@@ -93,6 +91,6 @@ end;
 $$;
 
 comment on function ragpg.find_document(
-    text, text, text, vector, integer, text[], text, jsonpath, jsonpath, integer, integer, double precision, double precision, text, integer, text, bigint, text
+    text, text, text, vector, integer, text[], text, jsonpath, jsonpath, integer, integer, double precision, double precision, text, integer, text, bigint, text, text
 ) is
 'Why a document is not in the result of a search with these arguments, or at which rank it is: every cause with its evidence. Only the owner may call it. It compares with every visible chunk, so it is slower than the search. RG001, RG004 to RG009.';

@@ -25,6 +25,7 @@ SECURITY_DEFINER = {
     "drop_collection",
     "drop_index_version",
     "explain_search",
+    "find_document",
     "grant_access",
     "refresh_statistics",
     "search_hybrid",

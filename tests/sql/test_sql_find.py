@@ -169,6 +169,12 @@ def test_none_of_the_words(handbook: psycopg.Connection) -> None:
     ]
 
 
+def test_frequencies_of_the_visible_chunks(handbook: psycopg.Connection) -> None:
+    for idf, frequency in (("corpus", 10), ("visible", 9)):
+        words = find(handbook, "d0", "refunds", idf=idf)["keyword"]["words"]
+        assert [word["document_frequency"] for word in words] == [frequency]
+
+
 def test_all_causes_at_once(handbook: psycopg.Connection) -> None:
     upsert(
         handbook,
@@ -301,6 +307,7 @@ def test_arguments_are_checked_as_in_a_search(handbook: psycopg.Connection) -> N
     for sqlstate, more in (
         ("RG007", {"mode": "both"}),
         ("RG007", {"k": 0}),
+        ("RG007", {"idf": "mine"}),
         ("RG008", {"query": "?!"}),
         ("RG005", {"embedding": [1.0]}),
         ("RG004", {"index_version": 999}),

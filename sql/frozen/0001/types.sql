@@ -44,13 +44,14 @@ create type ragpg._scope as (
     every_document boolean,
     filter jsonpath,
     chunk_filter jsonpath,
+    configs text[],
     phrases tsquery,
     exclusions tsquery,
     idf text
 );
 
 comment on type ragpg._scope is
-'What a search may look at: the collection, its index version and statistics, the caller''s tenant and principals, the filters.';
+'What a search may look at: the collection, its index version and statistics, the caller''s tenant and principals, the languages in use, the filters.';
 
 create type ragpg._terms as (
     lexemes text[],
@@ -87,9 +88,12 @@ create type ragpg._ranking as (
     vector_distances double precision[],
     keyword_ranks integer[],
     keyword_scores double precision[],
+    scope ragpg._scope,
+    terms ragpg._terms,
+    query_embedding halfvec,
     degraded text[],
     detail jsonb
 );
 
 comment on type ragpg._ranking is
-'The fused candidates of a search in rank order, before their text is fetched.';
+'The fused candidates of a search in rank order, before their text is fetched, and what was compared with: scope, terms, vector.';

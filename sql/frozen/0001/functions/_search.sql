@@ -85,6 +85,7 @@ begin
         v_degraded := v_degraded || 'language_missing'::text;
     end if;
     v_query := ragpg._parse_query(v_configs, p_query);
+    v_scope.configs := v_configs;
     v_scope.phrases := v_query.o_phrases;
     v_scope.exclusions := v_query.o_exclusions;
     if not v_query.o_has_words
@@ -136,6 +137,9 @@ begin
         v_ranking := ragpg._fuse(v_scope, v_terms, v_embedding, v_keyword, v_vector, v_fusion, p_rrf_k, p_vector_weight, p_keyword_weight);
     end if;
 
+    v_ranking.scope := v_scope;
+    v_ranking.terms := v_terms;
+    v_ranking.query_embedding := v_embedding;
     v_ranking.degraded := array(
         select distinct reason
         from unnest(v_degraded || coalesce(v_keyword.degraded, '{}') || coalesce(v_vector.degraded, '{}')) as reason

@@ -25,10 +25,7 @@ declare
     v_ranking ragpg._ranking;
 begin
     perform ragpg._check_paging(p_k, p_candidate_k, p_rrf_k);
-    if p_mode is null or p_mode not in ('hybrid', 'keyword', 'vector') then
-        raise exception using
-            errcode = 'RG007', message = format('p_mode is %L; it must be hybrid, keyword or vector', p_mode);
-    end if;
+    perform ragpg._check_mode(p_mode);
     v_scope := ragpg._open_search(p_collection, p_index_version, p_principals, p_tenant_id, p_filter, p_chunk_filter, p_idf);
     v_ranking := ragpg._search(
         v_scope, p_mode, p_query, p_embedding, greatest(p_candidate_k, p_k), p_rrf_k,

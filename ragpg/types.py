@@ -12,6 +12,7 @@ BlockKind = Literal["heading", "paragraph", "list", "table", "code", "page_break
 ChunkKind = Literal["text", "table", "code"]
 SearchMode = Literal["hybrid", "keyword", "vector"]
 Fusion = Literal["rrf", "score"]
+Idf = Literal["corpus", "visible"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragpg.cli.connect import open_client
-from ragpg.cli.options import AsOption, CollectionArgument, FilterOption, JsonOption, TenantOption, UrlOption
+from ragpg.cli.options import (
+    AsOption,
+    CollectionArgument,
+    FilterOption,
+    Idf,
+    IdfOption,
+    JsonOption,
+    TenantOption,
+    UrlOption,
+)
 from ragpg.cli.output import clean, note, note_degraded, place, print_json
 
 if TYPE_CHECKING:
@@ -22,6 +31,7 @@ def ask(
     principals: AsOption = None,
     tenant: TenantOption = None,
     filter_: FilterOption = None,
+    idf: IdfOption = Idf.corpus,
     as_json: JsonOption = False,
     url: UrlOption = None,
 ) -> None:
@@ -32,7 +42,13 @@ def ask(
     """
     with open_client(url) as client:
         answer = client.ask(
-            collection, question, k=k, principals=principals, tenant_id=tenant, filter=filter_
+            collection,
+            question,
+            k=k,
+            principals=principals,
+            tenant_id=tenant,
+            filter=filter_,
+            idf=idf.value,
         )
     if as_json:
         print_json(asdict(answer))

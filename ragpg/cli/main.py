@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from ragpg.cli import ask, collection, database, ingest, quickstart, search, status
+from ragpg.cli import ask, collection, database, find, ingest, quickstart, search, status
 from ragpg.cli.group import RootGroup
 
 _EPILOG = (
@@ -65,6 +65,7 @@ _add(status.status)
 _add(ingest.ingest)
 _add(ingest.delete)
 _add(search.search)
+_add(find.find)
 _add(ask.ask)
 _add(database.stop)
 _add(database.uninstall)

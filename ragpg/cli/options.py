@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
@@ -11,6 +12,21 @@ import typer
 _EXPAND = re.compile(r"parent|document|neighbors:[0-9]{1,3}")
 _LONGEST_ID = 1000
 _LONGEST_NAME = 200
+
+
+class Mode(StrEnum):
+    """Which legs search."""
+
+    hybrid = "hybrid"
+    keyword = "keyword"
+    vector = "vector"
+
+
+class Idf(StrEnum):
+    """What the frequencies of words count."""
+
+    corpus = "corpus"
+    visible = "visible"
 
 
 def _known_expansion(value: str | None) -> str | None:
@@ -145,6 +161,14 @@ ExpandOption = Annotated[
         help="Return each hit with the text around it.",
         callback=_known_expansion,
         show_default=False,
+    ),
+]
+ModeOption = Annotated[Mode, typer.Option("--mode", help="Which legs search.")]
+IdfOption = Annotated[
+    Idf,
+    typer.Option(
+        "--idf",
+        help="What the frequencies of words count: every chunk, or only those that the principals may see.",
     ),
 ]
 YesOption = Annotated[

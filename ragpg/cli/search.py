@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ragpg.cli.connect import open_client
+from ragpg.cli.explain import print_explanation
 from ragpg.cli.options import (
     AsOption,
     CollectionArgument,
     ExpandOption,
     FilterOption,
+    Idf,
+    IdfOption,
     JsonOption,
+    Mode,
+    ModeOption,
     TenantOption,
     UrlOption,
 )
@@ -23,25 +27,18 @@ if TYPE_CHECKING:
     from ragpg.types import SearchHit, SearchHits
 
 
-class Mode(StrEnum):
-    """Which legs search."""
-
-    hybrid = "hybrid"
-    keyword = "keyword"
-    vector = "vector"
-
-
 def search(
     collection: CollectionArgument,
     query: Annotated[
         str, typer.Argument(metavar="QUERY", help="The question, or words of it.", show_default=False)
     ],
     k: Annotated[int, typer.Option("--k", min=1, max=1000, help="How many hits.")] = 10,
-    mode: Annotated[Mode, typer.Option("--mode", help="Which legs search.")] = Mode.hybrid,
+    mode: ModeOption = Mode.hybrid,
     principals: AsOption = None,
     tenant: TenantOption = None,
     filter_: FilterOption = None,
     expand: ExpandOption = None,
+    idf: IdfOption = Idf.corpus,
     explain: Annotated[bool, typer.Option("--explain", help="Say how the answer was found.")] = False,
     as_json: JsonOption = False,
     url: UrlOption = None,
@@ -61,6 +58,7 @@ def search(
             tenant_id=tenant,
             filter=filter_,
             expand=expand,
+            idf=idf.value,
         )
         if explain:
             explanation = client.explain(
@@ -71,6 +69,7 @@ def search(
                 principals=principals,
                 tenant_id=tenant,
                 filter=filter_,
+                idf=idf.value,
             )
     if as_json:
         body: dict[str, Any] = {"hits": [hit_dict(hit) for hit in hits], "degraded": hits.degraded}
@@ -80,7 +79,7 @@ def search(
         return
     _print_hits(hits, whole=expand is not None)
     if explanation is not None:
-        print_json(explanation)
+        print_explanation(explanation)
 
 
 def _print_hits(hits: SearchHits, *, whole: bool) -> None:

@@ -10,7 +10,7 @@ from ragpg.client import flows
 from ragpg.client.sync_documents import Documents
 from ragpg.db.search_calls import SearchArguments
 from ragpg.retrieval.filters import compile_filter
-from ragpg.types import Answer, Fusion, SearchHits, SearchMode
+from ragpg.types import Answer, Fusion, Idf, SearchHits, SearchMode
 
 
 class Client(Documents):
@@ -64,6 +64,7 @@ class Client(Documents):
         feedback: int = 0,
         expand: str | None = None,
         index_version: int | None = None,
+        idf: Idf = "corpus",
     ) -> SearchHits:
         """Search a collection for what the principals may see.
 
@@ -89,6 +90,9 @@ class Client(Documents):
             ``parent``, ``neighbors:n`` or ``document``: return more text around each hit.
         index_version
             Search this index version instead of the active one.
+        idf
+            What the frequencies of words count: ``corpus``, every chunk; ``visible``, only those that the principals
+            may see, so that scores tell nothing of others.
 
         Returns
         -------
@@ -129,6 +133,7 @@ class Client(Documents):
             feedback=feedback,
             expand=expand,
             index_version=index_version,
+            idf=idf,
         )
         return self._database.drive(self._searcher.search(arguments))
 
@@ -150,6 +155,7 @@ class Client(Documents):
         fusion: Fusion = "rrf",
         feedback: int = 0,
         index_version: int | None = None,
+        idf: Idf = "corpus",
     ) -> dict[str, Any]:
         """Explain how :meth:`search` with these arguments runs: plans, counts, timings, what is given up.
 
@@ -179,8 +185,77 @@ class Client(Documents):
             fusion=fusion,
             feedback=feedback,
             index_version=index_version,
+            idf=idf,
         )
         return self._database.drive(self._searcher.explain(arguments))
+
+    def find(
+        self,
+        collection: str,
+        external_id: str,
+        query: str,
+        *,
+        k: int = 10,
+        mode: SearchMode = "hybrid",
+        principals: Sequence[str] | None = None,
+        tenant_id: str | None = None,
+        filter: Mapping[str, Any] | str | None = None,
+        chunk_filter: Mapping[str, Any] | str | None = None,
+        candidate_k: int = 50,
+        rrf_k: int = 60,
+        vector_weight: float = 1.0,
+        keyword_weight: float = 1.0,
+        fusion: Fusion = "rrf",
+        feedback: int = 0,
+        expand: str | None = None,
+        index_version: int | None = None,
+        idf: Idf = "corpus",
+    ) -> dict[str, Any]:
+        """Find out why a document is not in the result of :meth:`search` with these arguments.
+
+        Only the owner of schema ``ragpg`` may ask. It takes longer than the search.
+
+        Parameters
+        ----------
+        collection
+            The collection's name.
+        external_id
+            The document that is missed.
+        query
+            The question of the search, and so on: the other arguments are those of :meth:`search`.
+
+        Returns
+        -------
+        dict[str, Any]
+            What ``ragpg.find_document`` reports: ``found`` and ``rank``, else all ``causes``, each with its evidence.
+
+        Raises
+        ------
+        AccessDenied
+            Where the database role is not the owner's.
+        RagpgError
+            As :meth:`search` does.
+        """
+        arguments = SearchArguments(
+            collection=collection,
+            query=query,
+            k=k,
+            mode=mode,
+            principals=flows.principal_list(principals, "principals"),
+            tenant_id=tenant_id,
+            filter=compile_filter(filter),
+            chunk_filter=compile_filter(chunk_filter),
+            candidate_k=candidate_k,
+            rrf_k=rrf_k,
+            vector_weight=vector_weight,
+            keyword_weight=keyword_weight,
+            fusion=fusion,
+            feedback=feedback,
+            expand=expand,
+            index_version=index_version,
+            idf=idf,
+        )
+        return self._database.drive(self._searcher.find(arguments, external_id))
 
     def ask(
         self,
@@ -193,6 +268,7 @@ class Client(Documents):
         filter: Mapping[str, Any] | str | None = None,
         expand: str | None = "parent",
         max_context_tokens: int = 3000,
+        idf: Idf = "corpus",
     ) -> Answer:
         """Answer a question from what the principals may see, with citations.
 
@@ -213,6 +289,8 @@ class Client(Documents):
             Answer from the sections around the hits; ``None`` for the hits alone.
         max_context_tokens
             Upper limit for the sources in the chat model's prompt. Extractive answers use every hit.
+        idf
+            As for :meth:`search`.
 
         Returns
         -------
@@ -236,6 +314,7 @@ class Client(Documents):
             tenant_id=tenant_id,
             filter=compile_filter(filter),
             expand=expand,
+            idf=idf,
         )
         return self._database.drive(
             flows.ask(self._searcher, arguments, chat=self._chat, max_context_tokens=max_context_tokens)

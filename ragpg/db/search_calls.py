@@ -8,7 +8,7 @@ from typing import Any
 
 from ragpg.db import rows
 from ragpg.db.flow import Call
-from ragpg.types import Fusion, SearchHits, SearchMode
+from ragpg.types import Fusion, Idf, SearchHits, SearchMode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +35,7 @@ class SearchArguments:
     feedback: int = 0
     expand: str | None = None
     index_version: int | None = None
+    idf: Idf = "corpus"
 
     def parameters(self) -> dict[str, Any]:
         """Name to value; a statement takes those it names."""
@@ -56,7 +57,7 @@ def search_hybrid(arguments: SearchArguments) -> Call[SearchHits]:
             p_rrf_k => %(rrf_k)s::int,
             p_vector_weight => %(vector_weight)s::float8, p_keyword_weight => %(keyword_weight)s::float8,
             p_fusion => %(fusion)s, p_feedback => %(feedback)s::int, p_expand => %(expand)s,
-            p_index_version => %(index_version)s::bigint)
+            p_index_version => %(index_version)s::bigint, p_idf => %(idf)s)
         """,
         arguments.parameters(),
         rows.search_hits,
@@ -71,7 +72,7 @@ def search_keyword(arguments: SearchArguments) -> Call[SearchHits]:
             p_collection => %(collection)s, p_query => %(query)s, p_k => %(k)s::int,
             p_principals => %(principals)s::text[], p_tenant_id => %(tenant_id)s, p_filter => %(filter)s,
             p_chunk_filter => %(chunk_filter)s, p_expand => %(expand)s,
-            p_index_version => %(index_version)s::bigint)
+            p_index_version => %(index_version)s::bigint, p_idf => %(idf)s)
         """,
         arguments.parameters(),
         rows.search_hits,
@@ -107,8 +108,28 @@ def explain_search(arguments: SearchArguments) -> Call[dict[str, Any]]:
             p_vector_weight => %(vector_weight)s::float8, p_keyword_weight => %(keyword_weight)s::float8,
             p_fusion => %(fusion)s, p_feedback => %(feedback)s::int,
             p_index_version => %(index_version)s::bigint,
-            p_mode => %(mode)s)
+            p_mode => %(mode)s, p_idf => %(idf)s)
         """,
         arguments.parameters(),
+        rows.scalar,
+    )
+
+
+def find_document(arguments: SearchArguments, external_id: str) -> Call[dict[str, Any]]:
+    """``ragpg.find_document``: why a document is not in the result of these arguments."""
+    return Call(
+        """
+        select ragpg.find_document(
+            p_collection => %(collection)s, p_external_id => %(external_id)s, p_query => %(query)s,
+            p_embedding => %(embedding)s, p_k => %(k)s::int,
+            p_principals => %(principals)s::text[], p_tenant_id => %(tenant_id)s, p_filter => %(filter)s,
+            p_chunk_filter => %(chunk_filter)s, p_candidate_k => %(candidate_k)s::int,
+            p_rrf_k => %(rrf_k)s::int,
+            p_vector_weight => %(vector_weight)s::float8, p_keyword_weight => %(keyword_weight)s::float8,
+            p_fusion => %(fusion)s, p_feedback => %(feedback)s::int, p_expand => %(expand)s,
+            p_index_version => %(index_version)s::bigint,
+            p_mode => %(mode)s, p_idf => %(idf)s)
+        """,
+        arguments.parameters() | {"external_id": external_id},
         rows.scalar,
     )

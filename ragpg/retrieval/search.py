@@ -77,6 +77,15 @@ class Searcher:
         explained["degraded"] = _joined(given_up, _words(explained))
         return explained
 
+    def find(self, arguments: SearchArguments, external_id: str) -> Flow[dict[str, Any]]:
+        """Find out why a document is not in the result of a search, or where in it it is."""
+        check_type("external_id", external_id, str, "a text")
+        check_texts(external_id=external_id)
+        arguments, given_up = yield from self._with_embedding(_checked(arguments))
+        found = yield from _run(search_calls.find_document(arguments, external_id))
+        found["degraded"] = _joined(given_up, _words(found))
+        return found
+
     def _search(self, arguments: SearchArguments) -> Flow[SearchHits]:
         arguments, given_up = yield from self._with_embedding(arguments)
         match arguments.mode:
@@ -163,6 +172,7 @@ def _checked(arguments: SearchArguments) -> SearchArguments:
         tenant_id=arguments.tenant_id,
         fusion=arguments.fusion,
         expand=arguments.expand,
+        idf=arguments.idf,
     )
     check_whole_numbers(
         k=arguments.k,

@@ -90,7 +90,16 @@ def test_search_explain(as_json: Json, cli: Cli, handbook: Path) -> None:
     found = as_json("search", "handbook", "refund", "--explain")
     assert found["explain"]["vector"]["visible_chunks"] >= 2
     assert found["explain"]["terms"][0]["lexeme"] == "refund"
-    assert '"lexeme": "refund"' in cli("search", "handbook", "refund", "--explain").stdout
+    assert "How it was found" in cli("search", "handbook", "refund", "--explain").stdout
+
+
+def test_idf_of_the_visible_chunks(as_json: Json, cli: Cli, handbook: Path) -> None:
+    text = "A refund for the board."
+    cli("ingest", "handbook", "-", "--id", "board.txt", "--acl", "group:board", stdin=text)
+    for idf, frequency in (("corpus", 3), ("visible", 2)):
+        found = as_json("search", "handbook", "refund", "--mode", "keyword", "--idf", idf, "--explain")
+        assert found["explain"]["terms"][0]["document_frequency"] == frequency
+        assert as_json("ask", "handbook", "how long does a refund take", "--idf", idf)["answered"] is True
 
 
 def test_search_expand(as_json: Json, handbook: Path) -> None:

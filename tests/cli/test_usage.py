@@ -19,7 +19,18 @@ from .conftest import program
 
 Cli = Callable[..., Result]
 
-COMMANDS = ["quickstart", "init", "migrate", "status", "collection", "ingest", "delete", "search", "ask"]
+COMMANDS = [
+    "quickstart",
+    "init",
+    "migrate",
+    "status",
+    "collection",
+    "ingest",
+    "delete",
+    "search",
+    "find",
+    "ask",
+]
 
 
 def test_help_names_every_command_and_the_exit_codes(bare: Cli) -> None:
@@ -52,6 +63,12 @@ def test_version(bare: Cli) -> None:
         ("search", "handbook", "refund", "--expand", "neighbors:-1"),
         ("search", "handbook", "refund", "--expand", "neighbors:1000"),
         ("search", "handbook", "refund", "--tenant", "é" * 501),
+        ("search", "handbook", "refund", "--idf", "mine"),
+        ("find", "faq-1"),
+        ("find", "--query", "refund"),
+        ("find", "handbook", "", "--query", "refund"),
+        ("find", "handbook", "faq-1", "more", "--query", "refund"),
+        ("find", "handbook", "faq-1", "--query", "refund", "--k", "0"),
         ("delete", "handbook", ""),
         ("delete", "handbook", "é" * 501),
         ("collection", "create", " "),

@@ -242,6 +242,49 @@ async def test_explain(docs: Any) -> None:
     assert "timings_ms" in explained
 
 
+async def test_idf_counts_what_the_principals_may_see(docs: Any) -> None:
+    await docs.upsert_document("docs", external_id="hidden", content="Ten refunds.", acl=["group:board"])
+    frequencies = [
+        (await docs.explain("docs", "refunds", idf=idf))["terms"][0]["document_frequency"]
+        for idf in ("corpus", "visible")
+    ]
+    assert frequencies == [2, 1]
+    corpus, visible = [(await docs.search("docs", "refunds", idf=idf))[0] for idf in ("corpus", "visible")]
+    assert corpus.keyword_score != visible.keyword_score
+    assert (await docs.ask("docs", "How long do refunds take?", idf="visible")).answered
+    with pytest.raises(InvalidArgument, match="corpus or visible"):
+        await docs.search("docs", "refunds", idf="mine")
+
+
+async def test_find(docs: Any) -> None:
+    found = await docs.find("docs", "faq", "how long do refunds take")
+    assert (found["found"], found["rank"], found["causes"]) == (True, 1, [])
+    assert found["vector"]["rank"] == 1
+    found = await docs.find(
+        "docs",
+        "pay",
+        '"paid in ten days" -salaries',
+        k=1,
+        principals=["user:ana"],
+        filter={"year": {"$gt": 2024}},
+    )
+    assert found["found"] is False
+    assert [(cause["cause"], cause.get("by")) for cause in found["causes"]] == [
+        ("hidden", None),
+        ("filtered", "p_filter"),
+        ("filtered", "exclusion"),
+    ]
+    found = await docs.find(
+        "docs", "pay", "days", mode="keyword", principals=["group:hr"], expand="document", k=2
+    )
+    assert found["rank"] == 1
+    assert "vector" not in found
+    assert (await docs.find("docs", "nowhere", "days"))["causes"][0]["cause"] == "no_such_document"
+    for arguments in ((7, "days"), ("faq", " ")):
+        with pytest.raises((InvalidArgument, InvalidQuery)):
+            await docs.find("docs", *arguments)
+
+
 async def test_ask(docs: Any) -> None:
     answer = await docs.ask("docs", "How long do refunds take?")
     assert answer.answered

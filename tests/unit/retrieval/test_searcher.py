@@ -162,6 +162,22 @@ def test_explain_says_what_the_client_gave_up(drive: Any, remote: Remote) -> Non
     assert explained["degraded"] == ["no_query_embedding", "query_embedding_from_feedback"]
 
 
+def test_find_sends_the_search_and_the_document(drive: Any, remote: Remote) -> None:
+    drive.answers["find_document"] = {"degraded": ["stale_embeddings"], "found": True}
+    found = drive(searcher(remote).find(arguments(k=3, mode="vector", idf="visible"), "faq"))
+    assert found == {"degraded": ["stale_embeddings"], "found": True}
+    sent = drive.calls[-1][1]
+    assert (sent["external_id"], sent["k"], sent["mode"], sent["idf"]) == ("faq", 3, "vector", "visible")
+    assert sent["embedding"].startswith("[")
+
+
+def test_find_says_what_the_client_gave_up(drive: Any, remote: Remote) -> None:
+    remote.error = EmbeddingError("down")
+    drive.answers["find_document"] = {"degraded": ["stale_embeddings"], "found": True}
+    found = drive(searcher(remote).find(arguments(), "faq"))
+    assert found["degraded"] == ["no_query_embedding", "stale_embeddings"]
+
+
 @pytest.mark.parametrize("query", ["", "  ", "\0"])
 def test_an_empty_query_is_refused(drive: Any, query: str) -> None:
     with pytest.raises(InvalidQuery):

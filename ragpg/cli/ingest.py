@@ -59,6 +59,16 @@ def ingest(
             "--metadata", metavar="KEY=VALUE", help="Metadata for every document; repeat.", show_default=False
         ),
     ] = None,
+    language: Annotated[
+        str | None,
+        typer.Option(
+            "--language",
+            metavar="CONFIGURATION|auto",
+            help="A text search configuration for documents that name none, or auto. Default: by the text of new documents, "
+            "where ragpg[languages] is installed, else the collection's.",
+            show_default=False,
+        ),
+    ] = None,
     tenant: TenantOption = None,
     sync: Annotated[
         bool, typer.Option("--sync", help="Also delete documents whose files under PATH are gone.")
@@ -112,6 +122,7 @@ def ingest(
                 external_id=str(external_id),
                 media_type=media_type,
                 title=title,
+                language=language,
                 acl=acl,
                 metadata=values or None,
                 tenant_id=tenant,
@@ -121,6 +132,7 @@ def ingest(
                 report = client.ingest(
                     collection,
                     *paths,
+                    language=language,
                     acl=acl,
                     metadata=values or None,
                     tenant_id=tenant,

@@ -23,6 +23,7 @@ class AsyncDocuments(AsyncBase):
         self,
         collection: str,
         *paths: str | PathLike[str] | Sequence[str | PathLike[str]],
+        language: str | None = None,
         acl: Sequence[str] | None = None,
         metadata: Mapping[str, Any] | None = None,
         tenant_id: str | None = None,
@@ -42,6 +43,10 @@ class AsyncDocuments(AsyncBase):
             The collection's name.
         *paths
             Files, folders, glob patterns, or lists of them.
+        language
+            A text search configuration for files that name none, or ``auto``: the one that fits the text. By default ``auto``
+            where ``ragpg[languages]`` is installed and the text is new, except in a collection of language
+            ``simple`` or of a configuration of your own; else what is stored, else the collection's.
         acl
             Who may read files that say nothing; by default the collection's ``default_acl``.
         metadata
@@ -64,6 +69,8 @@ class AsyncDocuments(AsyncBase):
             Where there is none of this name.
         InvalidArgument
             Where no path is given, one does not exist, or an argument can't be stored.
+        MissingExtra
+            Where ``language`` is ``auto`` without ``ragpg[languages]``.
         EmbedderMismatch
             Where the client insists on another embedder than the collection's.
         AccessDenied
@@ -78,7 +85,7 @@ class AsyncDocuments(AsyncBase):
                 self._memory,
                 collection,
                 flows.path_list(paths),
-                defaults=flows.defaults(acl, metadata, tenant_id),
+                defaults=flows.defaults(acl, metadata, tenant_id, language=language),
                 sync=sync,
                 on_progress=on_progress,
                 shared_transaction=self._database.handed_connection,
@@ -94,6 +101,7 @@ class AsyncDocuments(AsyncBase):
         media_type: str | None = None,
         title: str | None = None,
         uri: str | None = None,
+        language: str | None = None,
         acl: Sequence[str] | None = None,
         metadata: Mapping[str, Any] | None = None,
         tenant_id: str | None = None,
@@ -117,6 +125,8 @@ class AsyncDocuments(AsyncBase):
             The document's title; by default what the file says.
         uri
             Where the document is found.
+        language
+            A text search configuration, or ``auto``; by default what the file says, else as :meth:`ingest` does.
         acl
             Who may read it; by default what the file says, else the collection's ``default_acl``.
         metadata
@@ -135,6 +145,8 @@ class AsyncDocuments(AsyncBase):
             Where there is none of this name.
         InvalidArgument
             Where an argument can't be stored.
+        MissingExtra
+            Where ``language`` is ``auto`` without ``ragpg[languages]``.
         EmbedderMismatch
             Where the client insists on another embedder than the collection's.
         AccessDenied
@@ -150,7 +162,7 @@ class AsyncDocuments(AsyncBase):
                 external_id=external_id,
                 media_type=media_type,
                 uri=uri,
-                arguments=flows.defaults(acl, metadata, tenant_id, title=title),
+                arguments=flows.defaults(acl, metadata, tenant_id, title=title, language=language),
                 shared_transaction=self._database.handed_connection,
             )
         )
@@ -183,7 +195,7 @@ class AsyncDocuments(AsyncBase):
         title, uri, media_type, metadata
             What is stored with it and comes back with each hit.
         language
-            A text search configuration; by default the collection's.
+            A text search configuration, or ``auto``; by default as :meth:`ingest` does.
         acl
             Who may read it. By default the collection's ``default_acl`` for a new document, unchanged for an old one.
         tenant_id
@@ -204,6 +216,8 @@ class AsyncDocuments(AsyncBase):
             Where the content is empty, or an argument can't be stored.
         ParseError
             Where the content can't be read as its media type says.
+        MissingExtra
+            Where ``language`` is ``auto`` without ``ragpg[languages]``, or the media type needs another extra.
         EmbeddingError
             Where the model fails; nothing is written then.
         EmbedderMismatch

@@ -14,6 +14,10 @@ from ragpg.ingest.values import acl_or_none, tenant_or_none, text_or_none
 from ragpg.types import ParsedDocument
 
 
+# As a language: what the text shows.
+AUTO = "auto"
+
+
 @dataclass(frozen=True, slots=True)
 class Defaults:
     """What the caller says for every document. ``None`` and an empty mapping say nothing."""

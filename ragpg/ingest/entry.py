@@ -10,8 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from ragpg.db.arguments import check_texts, check_type
-from ragpg.db.flow import Flow, blocking, run
-from ragpg.db.languages import known_languages
+from ragpg.db.flow import Flow, blocking
 from ragpg.errors import ConfigError, InvalidArgument, MissingExtra, ParseError, RagpgError
 from ragpg.ingest.attributes import Defaults, file_attributes, given_attributes
 from ragpg.ingest.manifest import Manifests
@@ -44,7 +43,8 @@ def ingest_paths(
         raise InvalidArgument("name at least one file or folder to ingest")
     pipeline = Pipeline(memory, collection, meter=Meter(on_progress), shared_transaction=shared_transaction)
     yield from pipeline.open()
-    languages = yield from run(known_languages())
+    yield from pipeline.languages.check(defaults.language)
+    languages = yield from pipeline.languages.known()
     found = yield from blocking(lambda: _find(paths, defaults, languages))
     report = pipeline.report
     report.failures += found.failures
@@ -82,6 +82,7 @@ def ingest_one(
     check_texts(external_id=external_id, media_type=media_type, uri=uri)
     pipeline = Pipeline(memory, collection, shared_transaction=shared_transaction)
     yield from pipeline.open()
+    yield from pipeline.languages.check(arguments.language)
     try:
         item = yield from blocking(
             lambda: _given_item(data, external_id, media_type, uri=uri, arguments=arguments)

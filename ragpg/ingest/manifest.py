@@ -26,7 +26,7 @@ import yaml
 
 from ragpg.db.languages import is_known
 from ragpg.errors import ConfigError
-from ragpg.ingest.attributes import Defaults, refuse_acl_in_metadata
+from ragpg.ingest.attributes import AUTO, Defaults, refuse_acl_in_metadata
 from ragpg.ingest.globs import matches
 from ragpg.ingest.values import acl_or_none, json_mapping, tenant_or_none, text_or_none
 
@@ -123,7 +123,7 @@ class Manifests:
         if manifest is None:
             return None
         for key, language in manifest.languages():
-            if not is_known(language, self.known_languages):
+            if language != AUTO and not is_known(language, self.known_languages):
                 raise ConfigError(
                     f"{manifest.folder / MANIFEST_NAME}: {key} is {language!r}, which is no text-search configuration of the database"
                 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 from uuid import UUID
@@ -18,8 +19,9 @@ from ragpg.db import calls
 from ragpg.db.flow import Flow, blocking, run
 from ragpg.db.rows import DocumentState, IndexVersion, PendingChunk
 from ragpg.embedding import Embedder
-from ragpg.errors import EmbeddingError, ParseError, RagpgError
+from ragpg.errors import EmbeddingError, InvalidArgument, MissingExtra, ParseError, RagpgError
 from ragpg.ingest import plan
+from ragpg.ingest.languages import Languages
 from ragpg.ingest.plan import Item, Work
 from ragpg.ingest.progress import Meter
 from ragpg.ingest.vectors import Vectors
@@ -55,6 +57,7 @@ class Pipeline:
     """
 
     version: IndexVersion
+    languages: Languages
     _embedder: Embedder | None
     _chunker: Chunker
     _vectors: Vectors | None
@@ -85,6 +88,7 @@ class Pipeline:
         # Named in every statement that follows, so that a version that is activated meanwhile never gets
         # chunks or vectors that were made for this one.
         self.version = yield from self._memory.version(self.collection, fresh=True)
+        self.languages = Languages(self.version.language)
         self._embedder = yield from self._memory.embedder(self.version)
         self._chunker = yield from blocking(lambda: make_chunker(self.version.chunking))
         self._vectors = None if self._embedder is None else Vectors(self._embedder, self.report, self.meter)
@@ -180,6 +184,12 @@ class Pipeline:
         document_id = None if state is None else state.document_id
         if document_id is not None:
             self.known.add(document_id)
+        try:
+            language = yield from self.languages.of(item, state)
+        except (InvalidArgument, MissingExtra) as error:
+            self.fail(item.shown, error)
+            return
+        item = replace(item, attributes=replace(item.attributes, language=language))
         if state is not None and plan.is_current(item, state, self.version):
             self.results.append(UpsertResult(state.document_id, "unchanged", 0, 0, 0))
             self.report.unchanged += 1

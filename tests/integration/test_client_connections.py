@@ -109,11 +109,11 @@ def test_an_autocommit_connection_commits_each_call(database: str, query: Query)
 
 
 def test_an_error_in_the_callers_transaction_ends_an_ingest(database: str, folder: Path) -> None:
-    (folder / "a.md").write_text("---\nlanguage: klingon\n---\nAncient text.\n")
     with psycopg.connect(database) as connection:
         rag = Client(connection=connection, embedder="hash")
         rag.create_collection("mine")
-        with pytest.raises(Exception, match="klingon") as caught:
+        connection.execute("alter table ragpg.document add constraint ck_test check (content !~ 'VPN')")
+        with pytest.raises(Exception, match="ck_test") as caught:
             rag.ingest("mine", folder)
         assert "run again" in caught.value.__notes__[0]
         assert connection.info.transaction_status == psycopg.pq.TransactionStatus.INERROR

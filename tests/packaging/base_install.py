@@ -9,6 +9,7 @@ from ragpg.db.embedded import embedded_binaries
 from ragpg.embedding import make_embedder
 from ragpg.errors import MissingExtra
 from ragpg.parsing import parse
+from ragpg.text.detection import detect_language
 
 
 def complaint(use: Callable[[], object]) -> str:
@@ -26,6 +27,7 @@ assert "ragpg.cli.main" in modules
 
 needs = {
     "ragpg[embedded]": embedded_binaries,
+    "ragpg[languages]": lambda: detect_language("words"),
     "ragpg[local]": lambda: make_embedder("local").embed_query("words"),
     "ragpg[parsers]": lambda: parse(b"<p>words", name="a.html"),
 }

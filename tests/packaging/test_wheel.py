@@ -30,6 +30,7 @@ HEAVY = (
     "openai",
     "pdfplumber",
     "psycopg",
+    "py3langid",
     "pypdfium2",
     "rich",
     "sqlalchemy",

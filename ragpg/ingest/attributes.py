@@ -13,7 +13,6 @@ from ragpg.errors import ParseError
 from ragpg.ingest.values import acl_or_none, tenant_or_none, text_or_none
 from ragpg.types import ParsedDocument
 
-
 # As a language: what the text shows.
 AUTO = "auto"
 

@@ -39,7 +39,7 @@ def print_explanation(explained: Section) -> None:
     _line("index version", explained.get("index_version"))
     vector: Section = explained.get("vector") or {}
     keyword: Section = explained.get("keyword") or {}
-    _line("visible chunks", _visible(vector))
+    _line("visible chunks", _visible(vector, filtered="phrases" in explained or "exclusions" in explained))
     _line("keyword leg", _leg(keyword))
     _line("vector leg", _leg(vector))
     _line("phrases", explained.get("phrases"))
@@ -63,13 +63,14 @@ def _line(name: str, value: object) -> None:
         typer.echo(f"{name + ':':<16}{clean(str(value))}")
 
 
-def _visible(vector: Section) -> str | None:
+def _visible(vector: Section, *, filtered: bool) -> str | None:
     count = vector.get("visible_chunks")
     if count is None:
         return None
-    return (
-        f"more than {count:,} (not counted any further)" if vector.get("visible_is_capped") else f"{count:,}"
-    )
+    counted = f"{count:,}"
+    if vector.get("visible_is_capped"):
+        counted = f"more than {counted} (not counted any further)"
+    return counted + (" that pass the phrases and exclusions" if filtered else "")
 
 
 def _leg(leg: Section) -> str | None:

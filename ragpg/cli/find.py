@@ -118,14 +118,14 @@ def print_report(found: Report, k: int) -> None:
     if found["found"]:
         typer.secho(f"{name} is hit {found['rank']} of at most {k}.", bold=True)
     else:
-        typer.secho(f"{name} is not among the first {k} hits:", bold=True)
+        typer.secho(f"{name} is not {'the first hit' if k == 1 else f'among the first {k} hits'}:", bold=True)
     for cause in found["causes"]:
         typer.echo(f"- {clean(_sentence(cause, found))}")
     for leg in ("keyword", "vector"):
         standing: Report = found.get(leg) or {}
         # an outranked document's place was just said
         if standing.get("rank") is not None and not _is_outranked(found, leg):
-            typer.echo(f"{leg} leg: {_place(standing)}")
+            typer.echo(f"{leg} leg: {_place(standing, found)}")
     keyword: Report = found.get("keyword") or {}
     words: list[Report] = keyword.get("words", [])
     for held, label in ((True, "words it holds"), (False, "words it lacks")):
@@ -206,13 +206,14 @@ def _outranked(cause: Report, found: Report) -> str:
     leg = cause["leg"]
     where = "after the fusion" if leg == "fused" else f"in the {leg} leg"
     last = "last hit" if leg == "fused" else "last candidate"
-    visible = not {"expired", "hidden", "filtered"} & {other["cause"] for other in found["causes"]}
-    verb = "it has" if visible else "it would have"
-    return f"outranked {where}: {verb} {_place(cause)}; the {last}, number {cause['last_rank']}, has {_value(cause, 'last_')}"
+    return f"outranked {where}: {_place(cause, found)}; the {last}, number {cause['last_rank']}, has {_value(cause, 'last_')}"
 
 
-def _place(standing: Report) -> str:
-    return f"rank {standing['rank']:,} of {standing['compared']:,}, {_value(standing)}"
+def _place(standing: Report, found: Report) -> str:
+    # what can't be seen is not among the compared
+    absent = bool({"expired", "hidden", "filtered"} & {cause["cause"] for cause in found["causes"]})
+    verb = "it would have" if absent else "it has"
+    return f"{verb} rank {standing['rank']:,} of {standing['compared'] + absent:,}, {_value(standing)}"
 
 
 def _value(standing: Report, prefix: str = "") -> str:

@@ -19,7 +19,7 @@ begin
     order by v_sign * own.score desc, own.chunk_id
     limit 1;
     if found then
-        -- its own chunks are left out, so that a hidden document gets the rank it would have
+        -- the same score, computed elsewhere, must not outrank itself by a rounding: its own chunks are left out
         select count(*) + 1 into o_rank
         from unnest(p_leg.document_ids, p_leg.chunk_ids, p_leg.scores) as other (document_id, chunk_id, score)
         where

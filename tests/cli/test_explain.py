@@ -75,6 +75,12 @@ def test_hnsw_and_why(capsys: pytest.CaptureFixture[str]) -> None:
     assert not any(line.startswith("words") for line in shown)
 
 
+def test_chunks_are_counted_through_phrases_and_exclusions(cli: Cli, handbook: Path) -> None:
+    shown = cli("search", "handbook", "refund -working", "--explain").stdout
+    assert "visible chunks: 2 that pass the phrases and exclusions\n" in shown
+    assert "exclusions:     'work'\n" in shown
+
+
 def test_what_the_database_says_of_the_why_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
     shown = lines(
         capsys,

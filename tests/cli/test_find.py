@@ -33,8 +33,8 @@ def test_a_hit_has_its_rank(as_json: Json, cli: Cli, handbook: Path) -> None:
     assert (found["found"], found["rank"], found["causes"]) == (True, 1, [])
     shown = cli("find", "handbook", "refunds.md", "--query", "refund zebra").stdout
     assert shown.splitlines()[0] == "refunds.md is hit 1 of at most 10."
-    assert "keyword leg: rank 1 of 2, score " in shown
-    assert "vector leg: rank 1 of 3, distance " in shown
+    assert "keyword leg: it has rank 1 of 2, score " in shown
+    assert "vector leg: it has rank 1 of 3, distance " in shown
     assert "words it holds: refund\n" in shown
     assert "words it lacks: zebra\n" in shown
 
@@ -54,6 +54,7 @@ def test_all_causes_of_a_hidden_document(as_json: Json, cli: Cli, handbook: Path
         '- filtered out: the filter ($."year" == 2026) does not hold for its metadata {}',
         "- filtered out: every chunk holds what -alone excludes",
     ]
+    assert "keyword leg: it would have rank 1 of 1, score " in result.stdout
     shown = as_json("find", "handbook", "board.txt", "--query", "refund", "--as", "group:board")
     assert shown["found"] is True
 
@@ -61,7 +62,7 @@ def test_all_causes_of_a_hidden_document(as_json: Json, cli: Cli, handbook: Path
 def test_outranked_by_mode_and_k(cli: Cli, handbook: Path) -> None:
     cli("ingest", "handbook", "-", "--id", "more.txt", stdin="refund refund refund")
     result = cli("find", "handbook", "refunds.md", "--query", "refund", "--k", 1, "--mode", "keyword")
-    assert result.stdout.splitlines()[0] == "refunds.md is not among the first 1 hits:"
+    assert result.stdout.splitlines()[0] == "refunds.md is not the first hit:"
     assert "- outranked in the keyword leg: it has rank 2 of 3, score " in result.stdout
     assert "; the last candidate, number 1, has score " in result.stdout
     assert "\nkeyword leg: " not in result.stdout
@@ -211,7 +212,7 @@ def test_the_rank_of_a_hidden_document_is_one_it_would_have(capsys: pytest.Captu
         "last_score": 2.0,
     }
     print_report({**REPORT, "causes": [hidden, outranked]}, 10)
-    assert "outranked in the keyword leg: it would have rank 60 of 90" in capsys.readouterr().out
+    assert "outranked in the keyword leg: it would have rank 60 of 91" in capsys.readouterr().out
 
 
 def test_every_cause_is_documented_and_has_a_sentence() -> None:

@@ -124,6 +124,11 @@ def test_hidden_from_these_principals(handbook: psycopg.Connection) -> None:
             {"chunk_filter": "$.page > 0"},
             [{"by": "p_chunk_filter", "condition": '($."page" > 0)'}],
         ),
+        (
+            f'{QUERY} "refunds take"',
+            {"chunk_filter": "$.page > 0"},
+            [{"by": "p_chunk_filter", "condition": '($."page" > 0)'}],
+        ),
         (f'{QUERY} "take refunds" "refunds take"', {}, [{"by": "phrase", "condition": '"take refunds"'}]),
         (f"{QUERY} -nr0 -nr5", {}, [{"by": "exclusion", "condition": "-nr0"}]),
         (f'{QUERY} -"take long"', {}, [{"by": "exclusion", "condition": '-"take long"'}]),
@@ -202,9 +207,9 @@ def test_outranked_in_the_fusion(handbook: psycopg.Connection) -> None:
 
 def test_the_page_is_that_of_the_search_with_expansion(handbook: psycopg.Connection) -> None:
     upsert(handbook, "two", ["refunds " * 9, "refunds " * 9], [[1, 0, 0], [1, 0, 0]])
-    for expand, rank in ((None, 4), ("document", 3)):
-        hits = call(handbook, "search_keyword", p_collection="c", p_query="refunds", p_k=4, p_expand=expand)
-        found = find(handbook, "d2", "refunds", mode="keyword", k=4, expand=expand)
+    for expand, k, rank in ((None, 4, 4), ("document", 4, 3), ("document", 3, 3)):
+        hits = call(handbook, "search_keyword", p_collection="c", p_query="refunds", p_k=k, p_expand=expand)
+        found = find(handbook, "d2", "refunds", mode="keyword", k=k, expand=expand)
         assert [hit["external_id"] for hit in hits].index("d2") + 1 == found["rank"] == rank
 
 

@@ -1,7 +1,9 @@
+from __future__ import annotations
+
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
@@ -9,6 +11,10 @@ import pytest
 from ragpg import Client
 from ragpg.embedding.hash import HashEmbedder
 from ragpg.errors import EmbeddingError
+from tests.proofs.synthetic import Corpus, plant
+
+if TYPE_CHECKING:
+    from tests.conftest import PgServer
 
 # Whatever is written or locked shows in one of these.
 ROW_STATE = "select '{0}', ctid::text, xmin::text, xmax::text from ragpg.{0}"
@@ -74,3 +80,25 @@ def row_state(query: Callable[..., list[tuple[Any, ...]]]) -> Callable[[], list[
     """The place and the transactions of every row: equal before and after, where nothing was written."""
     statement = " union all ".join(ROW_STATE.format(table) for table in TABLES)
     return lambda: sorted(query(statement))
+
+
+@pytest.fixture(scope="session")
+def planted(pg_server: PgServer, template: str) -> Iterator[tuple[str, Corpus]]:
+    """The name of a database with a collection so large that a broad caller is served by HNSW; read it only."""
+    name = pg_server.create_database(template=template)
+    with psycopg.connect(pg_server.url(name), autocommit=True) as connection:
+        corpus = plant(connection, 16_000, 8, narrow=0.01)
+    yield name, corpus
+    pg_server.drop_database(name)
+
+
+@pytest.fixture
+def planted_reader(pg_server: PgServer, planted: tuple[str, Corpus]) -> Iterator[str]:
+    """A role of level ``reader`` in that database."""
+    role = "reader_of_planted"
+    pg_server.run(f"create role {role} login")
+    with psycopg.connect(pg_server.url(planted[0]), autocommit=True) as owner:
+        owner.execute("select ragpg.grant_access(%s, 'reader')", (role,))
+    yield role
+    pg_server.run(f"drop owned by {role}", planted[0])
+    pg_server.run(f"drop role {role}")

@@ -217,6 +217,78 @@ END;
 
 COMMENT ON FUNCTION ragpg._bigrams(p_text text) IS 'The overlapping character pairs of every run of a script written without spaces (Chinese, Japanese, Korean, Thai, Lao, Burmese, Khmer), in order.';
 
+CREATE FUNCTION ragpg._bind_role(p_role text, p_principals text[], p_tenant_id text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if array_ndims(p_principals) > 1 or exists (
+        select from unnest(p_principals) as principal (name) where principal.name is null or principal.name !~ '\S' or principal.name = '*'
+    ) then
+        raise exception using
+            errcode = 'RG007',
+            message = format('p_principals is %s, which is no list of principals', p_principals),
+            hint = 'Give principals such as {user:ana,group:hr}; public is always one of them, and * is the owner''s alone.';
+    end if;
+    execute format('revoke execute on function ragpg._may_set_principals() from %I', p_role);
+    if has_function_privilege(p_role, 'ragpg._may_set_principals()', 'execute')
+        or has_function_privilege(p_role, 'ragpg._may_choose_principals()', 'execute')
+        or exists (
+            select from pg_proc as proc
+            where proc.pronamespace = 'ragpg'::regnamespace and proc.proname = 'set_acl' and has_function_privilege(p_role, proc.oid, 'execute')
+        ) then
+        raise exception using
+            errcode = 'RG007',
+            message = format('role %I has rights that a binding would not hold', p_role),
+            hint = 'It is the owner or a superuser, or was granted trusted_reader or writer (ragpg.revoke_access takes that back), or belongs to a role that is not bound.';
+    end if;
+    if (select role.rolbypassrls from pg_roles as role where role.rolname = p_role) then
+        raise exception using
+            errcode = 'RG007',
+            message = format('role %I bypasses row-level security, so that a binding would not hold', p_role),
+            hint = 'Take that from the role: alter role … nobypassrls.';
+    end if;
+    execute format('grant execute on function ragpg._is_bound() to %I', p_role);
+    insert into ragpg.role_principal (role, tenant_id, principals)
+    select ragpg._role(p_role)::regrole, p_tenant_id, array(select distinct unnest(p_principals) as name order by name)
+    on conflict on constraint pk_role_principal do update
+    set tenant_id = excluded.tenant_id, principals = excluded.principals, created_at = excluded.created_at;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._bind_role(p_role text, p_principals text[], p_tenant_id text) IS 'Binds a role to its principals in one tenant, in place of what it was bound to. RG007 where it has other rights that leave it free.';
+
+CREATE TABLE ragpg.role_principal (
+    role regrole NOT NULL,
+    tenant_id text NOT NULL,
+    principals text[] NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON TABLE ragpg.role_principal IS 'What a role is bound to; written by grant_access and revoke_access only.';
+
+COMMENT ON COLUMN ragpg.role_principal.role IS 'The role; as regrole it follows a renamed role, and a dump holds the name.';
+
+COMMENT ON COLUMN ragpg.role_principal.tenant_id IS 'The one tenant it may search.';
+
+COMMENT ON COLUMN ragpg.role_principal.principals IS 'The principals its sessions have at the most.';
+
+COMMENT ON COLUMN ragpg.role_principal.created_at IS 'When the role was bound.';
+
+CREATE FUNCTION ragpg._bindings() RETURNS SETOF ragpg.role_principal
+    LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    return query
+    select binding.*
+    from ragpg.role_principal as binding
+    where pg_has_role(ragpg._caller(), binding.role, 'usage');
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._bindings() IS 'What the caller''s own role and the roles it inherits from are bound to.';
+
 CREATE FUNCTION ragpg._cache_embeddings(p_model_key text, p_input_hashes bytea[], p_embeddings public.vector[]) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -784,30 +856,53 @@ $$;
 COMMENT ON FUNCTION ragpg._count_visible(p_scope ragpg._scope, p_cap integer) IS 'How many chunks the caller may see through the filters, counted up to p_cap.';
 
 CREATE FUNCTION ragpg._current_principals() RETURNS text[]
-    LANGUAGE sql STABLE PARALLEL RESTRICTED
-    BEGIN ATOMIC
- SELECT ARRAY( SELECT DISTINCT principal.name
-            FROM unnest((
-                 CASE
-                     WHEN (btrim(setting.value, ' 	
-'::text) ~~ '{%}'::text) THEN (btrim(setting.value, ' 	
-'::text))::text[]
-                     ELSE regexp_split_to_array(btrim(setting.value, ' 	
-'::text), '\s*,\s*'::text)
-                 END || ARRAY['public'::text])) principal(name)
-           WHERE (principal.name <> ALL (ARRAY[''::text, '*'::text]))) AS "array"
-    FROM ( SELECT COALESCE(current_setting('ragpg.principals'::text, true), ''::text) AS value) setting;
-END;
+    LANGUAGE plpgsql STABLE SECURITY DEFINER PARALLEL RESTRICTED
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_setting constant text[] := ragpg._setting_principals();
+    v_tenant_id text;
+begin
+    if not ragpg._is_bound() then
+        return array(select unnest(coalesce(v_setting, '{}') || array['public']) as name group by name order by name);
+    end if;
+    -- the same name means somebody else in another tenant
+    v_tenant_id := ragpg._current_tenant_id();
+    return array(
+        select principal.name
+        from ragpg._bindings() as binding
+        cross join lateral unnest(binding.principals) as principal (name)
+        where binding.tenant_id = v_tenant_id and (v_setting is null or principal.name = any (v_setting))
+        union
+        select 'public'
+        order by 1
+    );
+end;
+$$;
 
-COMMENT ON FUNCTION ragpg._current_principals() IS 'The principals of the session: setting ragpg.principals (an array literal or a comma-separated list), and always public.';
+COMMENT ON FUNCTION ragpg._current_principals() IS 'The principals of the session: setting ragpg.principals, and always public. Of a bound role: those it is bound to in the session''s tenant, and of these only the ones in the setting where one is set. RG007.';
 
 CREATE FUNCTION ragpg._current_tenant_id() RETURNS text
-    LANGUAGE sql STABLE PARALLEL RESTRICTED
-    BEGIN ATOMIC
- SELECT COALESCE(current_setting('ragpg.tenant_id'::text, true), ''::text) AS "coalesce";
-END;
+    LANGUAGE plpgsql STABLE SECURITY DEFINER PARALLEL RESTRICTED
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_setting constant text := coalesce(current_setting('ragpg.tenant_id', true), '');
+    v_bound text[];
+begin
+    if not ragpg._is_bound() then
+        return v_setting;
+    end if;
+    v_bound := array(select distinct binding.tenant_id from ragpg._bindings() as binding);
+    return case
+        when v_setting = any (v_bound) then v_setting
+        -- a setting that was reset is empty, so that an empty one says nothing
+        when v_setting = '' and cardinality(v_bound) = 1 then v_bound[1]
+    end;
+end;
+$$;
 
-COMMENT ON FUNCTION ragpg._current_tenant_id() IS 'The tenant of the session: setting ragpg.tenant_id, else the default tenant (the empty string).';
+COMMENT ON FUNCTION ragpg._current_tenant_id() IS 'The tenant of the session: setting ragpg.tenant_id, else the default tenant (the empty string). Of a bound role: its own; null where the setting names none of its tenants.';
 
 CREATE FUNCTION ragpg._cut(p_content text, p_chunks jsonb) RETURNS TABLE(place bigint, value jsonb, content text)
     LANGUAGE plpgsql STABLE
@@ -1349,6 +1444,22 @@ $$;
 
 COMMENT ON FUNCTION ragpg._index_version(p_collection text, p_index_version bigint, OUT collection_id bigint, OUT index_version_id bigint, OUT language text, OUT chunking jsonb, OUT embedding_provider text, OUT embedding_model text, OUT dimensions integer, OUT query_prefix text, OUT document_prefix text, OUT is_active boolean) IS 'The collection and one of its index versions (the active one by default): chunking, embedding model, dimensions, prefixes. RG001, RG004.';
 
+CREATE FUNCTION ragpg._may_set_principals() RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL RESTRICTED
+    BEGIN ATOMIC
+ SELECT has_function_privilege(ragpg._caller(), 'ragpg._may_set_principals()'::text, 'execute'::text) AS has_function_privilege;
+END;
+
+COMMENT ON FUNCTION ragpg._may_set_principals() IS 'True where the session''s settings alone say who the caller is: the owner and every role granted access without p_principals. Being allowed to execute this function is the grant itself.';
+
+CREATE FUNCTION ragpg._is_bound() RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL RESTRICTED
+    BEGIN ATOMIC
+ SELECT (has_function_privilege(ragpg._caller(), 'ragpg._is_bound()'::text, 'execute'::text) AND (NOT ragpg._may_set_principals()));
+END;
+
+COMMENT ON FUNCTION ragpg._is_bound() IS 'True where the caller has the principals it is bound to, and no others. Being allowed to execute this function is the binding, unless another of the caller''s roles may set its principals.';
+
 CREATE FUNCTION ragpg._is_chunk(p_chunk jsonb, p_length integer) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1770,7 +1881,13 @@ begin
     v_scope.principals := ragpg._principals(p_principals);
     v_scope.every_document := '*' = any (v_scope.principals);
     v_scope.tenant_id := coalesce(p_tenant_id, ragpg._current_tenant_id());
-    if v_scope.tenant_id <> ragpg._current_tenant_id() and not ragpg._may_choose_principals() then
+    if v_scope.tenant_id is null then
+        raise exception using
+            errcode = 'RG006',
+            message = format('role %I is bound to other tenants than %L', ragpg._caller(), coalesce(current_setting('ragpg.tenant_id', true), '')),
+            hint = 'Set ragpg.tenant_id to a tenant that ragpg.grant_access bound the role to.';
+    end if;
+    if v_scope.tenant_id is distinct from ragpg._current_tenant_id() and not ragpg._may_choose_principals() then
         raise exception using
             errcode = 'RG006',
             message = format('role %I may not pass another tenant than its session''s', ragpg._caller()),
@@ -2057,6 +2174,25 @@ $$;
 
 COMMENT ON FUNCTION ragpg._query_words(p_scope ragpg._scope, p_terms ragpg._terms, p_query text, p_document_id uuid, p_chunk_ids uuid[]) IS 'The lexemes of a query, rarest first: whether one of the given chunks holds it, document frequency (0 where it was not searched, too), idf.';
 
+CREATE FUNCTION ragpg._role(p_role text) RETURNS oid
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_role constant oid := (select role.oid from pg_roles as role where role.rolname = p_role);
+begin
+    if v_role is null then
+        raise exception using
+            errcode = 'RG007',
+            message = format('there is no role %L', p_role),
+            hint = 'Names are case-sensitive; create the role first.';
+    end if;
+    return v_role;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._role(p_role text) IS 'The oid of a role. RG007 where there is none.';
+
 CREATE FUNCTION ragpg._score_expression(p_terms integer) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
@@ -2324,6 +2460,42 @@ end;
 $$;
 
 COMMENT ON FUNCTION ragpg._sets_reaching(p_queries tsquery[], p_bounds double precision[], p_threshold double precision) IS 'The tsquery that every chunk matches whose score can reach the threshold: an OR of the minimal sets of terms whose bounds add up to it.';
+
+CREATE FUNCTION ragpg._setting_principals() RETURNS text[]
+    LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+    v_setting constant text := btrim(coalesce(current_setting('ragpg.principals', true), ''), E' \t\n\r\v\f');
+begin
+    if v_setting = '' then
+        return null;
+    end if;
+    -- looked at before it is cast: a policy must not need a subtransaction to catch what a cast would raise
+    if v_setting ~ '^\{' and v_setting !~ (
+        '^\{[ \t\n\r\v\f]*(?:(?:"(?:[^"\\]|\\.)*"|[^ \t\n\r\v\f{}",\\](?:[^{}",\\]|\\.)*)[ \t\n\r\v\f]*'
+        || '(?:,[ \t\n\r\v\f]*(?!\})|(?=\})))*\}$'
+    ) then
+        raise exception using
+            errcode = 'RG007',
+            message = format('the setting ragpg.principals is %L, which is no list of principals', v_setting),
+            hint = 'Set it to user:ana,group:hr or to an array literal such as {user:ana,"group:human resources"}.';
+    end if;
+    return array(
+        select distinct principal.name
+        from unnest(
+            case
+                when v_setting ~ '^\{' then v_setting::text[]
+                else regexp_split_to_array(v_setting, '[ \t\n\r\v\f]*,[ \t\n\r\v\f]*')
+            end
+        ) as principal (name)
+        -- the wildcard is the owner's, as an argument; a setting must not raise anybody to it
+        where principal.name not in ('', '*')
+    );
+end;
+$_$;
+
+COMMENT ON FUNCTION ragpg._setting_principals() IS 'The principals in the setting ragpg.principals, an array literal or a comma-separated list; null where it is empty. RG007.';
 
 CREATE FUNCTION ragpg._split_text(p_content text) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -3214,7 +3386,7 @@ $$;
 
 COMMENT ON FUNCTION ragpg.find_document(p_collection text, p_external_id text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer, p_expand text, p_index_version bigint, p_mode text, p_idf text) IS 'Why a document is not in the result of a search with these arguments, or at which rank it is: every cause with its evidence. Only the owner may call it. It compares with every visible chunk, so it is slower than the search. RG001, RG004 to RG009.';
 
-CREATE FUNCTION ragpg.grant_access(p_role text, p_level text) RETURNS void
+CREATE FUNCTION ragpg.grant_access(p_role text, p_level text, p_principals text[] DEFAULT NULL::text[], p_tenant_id text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -3229,18 +3401,31 @@ declare
         '_document_states', '_chunk_states', '_external_ids', '_pending_chunks', '_set_embeddings',
         '_cached_embeddings', '_cache_embeddings'
     ];
+    v_role oid;
+    v_bound boolean;
     v_function regprocedure;
 begin
     if p_level is null or p_level not in ('reader', 'trusted_reader', 'writer') then
         raise exception using
             errcode = 'RG007', message = format('p_level is %L; it must be reader, trusted_reader or writer', p_level);
     end if;
-    if not exists (select from pg_roles where rolname = p_role) then
+    v_role := ragpg._role(p_role);
+    if p_principals is null and p_tenant_id is not null then
         raise exception using
             errcode = 'RG007',
-            message = format('there is no role %L', p_role),
-            hint = 'Names are case-sensitive; create the role first.';
+            message = 'p_tenant_id is given without p_principals',
+            hint = 'A role is bound to a tenant together with its principals there; p_principals => ''{}'' leaves it what everybody sees.';
     end if;
+    -- a role that comes later under the number of a dropped one must not inherit its binding
+    delete from ragpg.role_principal as binding where not exists (select from pg_roles as role where role.oid = binding.role);
+    v_bound := p_principals is not null or exists (select from ragpg.role_principal as binding where binding.role = v_role);
+    if v_bound and p_level <> 'reader' then
+        raise exception using
+            errcode = 'RG007',
+            message = format('role %I is bound to principals, or is to be, and a %s is not', p_role, p_level),
+            hint = 'The other levels are trusted with what they say of their users. ragpg.revoke_access(role) takes a binding back.';
+    end if;
+
     execute format('grant usage on schema ragpg to %I', p_role);
     execute format(
         'grant select on ragpg.collection, ragpg.index_version, ragpg.document, ragpg.chunk, ragpg.embedding to %I', p_role
@@ -3252,16 +3437,20 @@ begin
             proc.pronamespace = 'ragpg'::regnamespace
             and proc.proname = any (
                 v_reading
+                || case when not v_bound then array['_may_set_principals'] else '{}' end
                 || case when p_level = 'trusted_reader' then v_trusted else '{}' end
                 || case when p_level = 'writer' then v_writing else '{}' end
             )
     loop
         execute format('grant execute on function %s to %I', v_function, p_role);
     end loop;
+    if p_principals is not null then
+        perform ragpg._bind_role(p_role, p_principals, coalesce(p_tenant_id, ''));
+    end if;
 end;
 $$;
 
-COMMENT ON FUNCTION ragpg.grant_access(p_role text, p_level text) IS 'Lets a role use ragpg, by Postgres'' own grants. reader: search and read as the session''s own principals; trusted_reader: also pass p_principals, for an application''s server; writer: read, and write documents and collections. Levels add up. Only the owner may call it. RG007.';
+COMMENT ON FUNCTION ragpg.grant_access(p_role text, p_level text, p_principals text[], p_tenant_id text) IS 'Lets a role use ragpg, by Postgres'' own grants. reader: search and read as the session''s own principals; trusted_reader: also pass p_principals, for an application''s server; writer: read, and write documents and collections. Levels add up. With p_principals the role is bound to these and to one tenant: what its session sets can only narrow them. Only the owner may call it. RG007.';
 
 CREATE FUNCTION ragpg.refresh_statistics(p_collection text, p_index_version bigint DEFAULT NULL::bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3318,6 +3507,29 @@ end;
 $$;
 
 COMMENT ON FUNCTION ragpg.refresh_statistics(p_collection text, p_index_version bigint) IS 'Counts the chunks, their lengths and the frequent lexemes of an index version, as ANALYZE does for tables. Run it after large changes; searches stay correct without. RG001, RG004.';
+
+CREATE FUNCTION ragpg.revoke_access(p_role text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_role constant oid := ragpg._role(p_role);
+begin
+    if exists (select from pg_namespace as namespace where namespace.oid = 'ragpg'::regnamespace and namespace.nspowner = v_role) then
+        raise exception using
+            errcode = 'RG007',
+            message = format('role %I owns schema ragpg', p_role),
+            hint = 'An owner''s rights are not granted, so they can''t be revoked.';
+    end if;
+    execute format('revoke all on all functions in schema ragpg from %I', p_role);
+    execute format('revoke all on all tables in schema ragpg from %I', p_role);
+    execute format('revoke all on schema ragpg from %I', p_role);
+    delete from ragpg.role_principal as binding
+    where binding.role = v_role or not exists (select from pg_roles as role where role.oid = binding.role);
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg.revoke_access(p_role text) IS 'Takes back every level that a role was granted, and what it was bound to. Rights it has through another role stay. Only the owner may call it. RG007.';
 
 CREATE FUNCTION ragpg.search_hybrid(p_collection text, p_query text, p_embedding public.vector DEFAULT NULL::public.vector, p_k integer DEFAULT 10, p_principals text[] DEFAULT NULL::text[], p_tenant_id text DEFAULT NULL::text, p_filter jsonpath DEFAULT NULL::jsonpath, p_chunk_filter jsonpath DEFAULT NULL::jsonpath, p_candidate_k integer DEFAULT 50, p_rrf_k integer DEFAULT 60, p_vector_weight double precision DEFAULT 1, p_keyword_weight double precision DEFAULT 1, p_fusion text DEFAULT 'rrf'::text, p_feedback integer DEFAULT 0, p_expand text DEFAULT NULL::text, p_index_version bigint DEFAULT NULL::bigint, p_idf text DEFAULT 'corpus'::text) RETURNS SETOF ragpg.search_hit
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -3920,6 +4132,9 @@ ALTER TABLE ONLY ragpg.job
 ALTER TABLE ONLY ragpg.lexeme_stat
     ADD CONSTRAINT pk_lexeme_stat PRIMARY KEY (index_version_id, lexeme);
 
+ALTER TABLE ONLY ragpg.role_principal
+    ADD CONSTRAINT pk_role_principal PRIMARY KEY (role);
+
 ALTER TABLE ONLY ragpg.search_log
     ADD CONSTRAINT pk_search_log PRIMARY KEY (id);
 
@@ -4013,6 +4228,8 @@ CREATE POLICY reader ON ragpg.index_version FOR SELECT USING (true);
 
 COMMENT ON POLICY reader ON ragpg.index_version IS 'Index versions are no secret to those who may use the schema.';
 
+ALTER TABLE ragpg.role_principal ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE ragpg.search_log ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE ragpg.source_table ENABLE ROW LEVEL SECURITY;
@@ -4032,6 +4249,10 @@ REVOKE ALL ON FUNCTION ragpg._best_matches(p_scope ragpg._scope, p_terms ragpg._
 REVOKE ALL ON FUNCTION ragpg._spaceless() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._bigrams(p_text text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._bind_role(p_role text, p_principals text[], p_tenant_id text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._bindings() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._cache_embeddings(p_model_key text, p_input_hashes bytea[], p_embeddings public.vector[]) FROM PUBLIC;
 
@@ -4113,6 +4334,10 @@ REVOKE ALL ON FUNCTION ragpg._identifiers(p_text text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._index_version(p_collection text, p_index_version bigint, OUT collection_id bigint, OUT index_version_id bigint, OUT language text, OUT chunking jsonb, OUT embedding_provider text, OUT embedding_model text, OUT dimensions integer, OUT query_prefix text, OUT document_prefix text, OUT is_active boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION ragpg._may_set_principals() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._is_bound() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION ragpg._is_chunk(p_chunk jsonb, p_length integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._is_same(p_left public.halfvec, p_right public.halfvec) FROM PUBLIC;
@@ -4165,6 +4390,8 @@ REVOKE ALL ON FUNCTION ragpg._principals(p_principals text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._query_words(p_scope ragpg._scope, p_terms ragpg._terms, p_query text, p_document_id uuid, p_chunk_ids uuid[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION ragpg._role(p_role text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION ragpg._score_expression(p_terms integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._search(p_scope ragpg._scope, p_mode text, p_query text, p_embedding public.vector, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer) FROM PUBLIC;
@@ -4174,6 +4401,8 @@ REVOKE ALL ON FUNCTION ragpg._sees_language(p_scope ragpg._scope, p_languages te
 REVOKE ALL ON FUNCTION ragpg._set_embeddings(p_collection text, p_document_ids uuid[], p_chunk_ids uuid[], p_embeddings public.vector[], p_index_version bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._sets_reaching(p_queries tsquery[], p_bounds double precision[], p_threshold double precision) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._setting_principals() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._split_text(p_content text) FROM PUBLIC;
 
@@ -4223,9 +4452,11 @@ REVOKE ALL ON FUNCTION ragpg.explain_search(p_collection text, p_query text, p_e
 
 REVOKE ALL ON FUNCTION ragpg.find_document(p_collection text, p_external_id text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer, p_expand text, p_index_version bigint, p_mode text, p_idf text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION ragpg.grant_access(p_role text, p_level text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ragpg.grant_access(p_role text, p_level text, p_principals text[], p_tenant_id text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg.refresh_statistics(p_collection text, p_index_version bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg.revoke_access(p_role text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg.search_hybrid(p_collection text, p_query text, p_embedding public.vector, p_k integer, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_candidate_k integer, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision, p_fusion text, p_feedback integer, p_expand text, p_index_version bigint, p_idf text) FROM PUBLIC;
 

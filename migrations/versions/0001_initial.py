@@ -11,6 +11,7 @@ from alembic import op
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TIMESTAMP, TSVECTOR
 
+from ragpg.db.models.base import REGROLE
 from ragpg.db.sql_loader import load_sql
 
 revision = "0001"
@@ -31,6 +32,7 @@ TABLES = (
     "embedding",
     "embedding_cache",
     "lexeme_stat",
+    "role_principal",
     "job",
     "source_table",
     "search_log",
@@ -41,6 +43,7 @@ def upgrade() -> None:
     collections_and_documents()
     index_versions()
     caches_and_statistics()
+    bound_roles()
     queues_and_logs()
     describe_version_table()
     for table in TABLES:
@@ -460,6 +463,31 @@ def caches_and_statistics() -> None:
         sa.PrimaryKeyConstraint("index_version_id", "lexeme", name="pk_lexeme_stat"),
         schema="ragpg",
         comment="What BM25 needs to know of a lexeme, refreshed like ANALYZE.",
+    )
+
+
+def bound_roles() -> None:
+    op.create_table(
+        "role_principal",
+        sa.Column(
+            "role",
+            REGROLE(),
+            nullable=False,
+            comment="The role; as regrole it follows a renamed role, and a dump holds the name.",
+        ),
+        sa.Column("tenant_id", sa.Text(), nullable=False, comment="The one tenant it may search."),
+        sa.Column(
+            "principals",
+            TEXT_ARRAY,
+            nullable=False,
+            comment="The principals its sessions have at the most.",
+        ),
+        sa.Column(
+            "created_at", TIMESTAMPTZ, server_default=NOW, nullable=False, comment="When the role was bound."
+        ),
+        sa.PrimaryKeyConstraint("role", name="pk_role_principal"),
+        schema="ragpg",
+        comment="What a role is bound to; written by grant_access and revoke_access only.",
     )
 
 

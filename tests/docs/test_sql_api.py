@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PAGE = DOCS / "sql-api.md"
 PAGE_TEXT = PAGE.read_text(encoding="utf-8")
-ROLES = ("dashboard", "web_server")
+ROLES = ("ana", "dashboard", "web_server")
 # RG010 is raised by the clients, RG012 by the migration
 SQLSTATES_OF_FUNCTIONS = RagpgError.by_code.keys() - {"RG010", "RG012"}
 

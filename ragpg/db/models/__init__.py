@@ -6,7 +6,7 @@ The models are for reading and joining. Rows are written by the SQL functions
 
 from .base import SCHEMA, Base
 from .documents import Chunk, Collection, Document, Embedding, IndexVersion
-from .support import EmbeddingCache, Job, LexemeStat, SearchLog, SourceTable
+from .support import EmbeddingCache, Job, LexemeStat, RolePrincipal, SearchLog, SourceTable
 
 __all__ = [
     "SCHEMA",
@@ -19,6 +19,7 @@ __all__ = [
     "IndexVersion",
     "Job",
     "LexemeStat",
+    "RolePrincipal",
     "SearchLog",
     "SourceTable",
 ]

@@ -14,13 +14,29 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, TIMESTAMP
+from sqlalchemy.dialects.postgresql.base import PGDialect
 from sqlalchemy.orm import DeclarativeBase, mapped_column
+from sqlalchemy.types import UserDefinedType
 
 SCHEMA = "ragpg"
 
 NOW = text("now()")
 EMPTY_OBJECT = text("'{}'::jsonb")
 EMPTY_ARRAY = text("'{}'::text[]")
+
+
+class REGROLE(UserDefinedType[str]):
+    """A role by its oid, written as its name: it follows a role that is renamed, and a dump holds the name."""
+
+    cache_ok = True
+
+    def get_col_spec(self, **_: Any) -> str:
+        """Return the type's name in DDL."""
+        return "REGROLE"
+
+
+# SQLAlchemy doesn't know the type when it reads a schema
+PGDialect.ischema_names["regrole"] = REGROLE
 
 
 class Base(DeclarativeBase):

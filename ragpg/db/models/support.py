@@ -1,4 +1,4 @@
-"""What keeps searches and ingestion going: the cache of vectors, term statistics, jobs, source tables, the log."""
+"""What keeps searches and ingestion going: the cache of vectors, term statistics, bound roles, jobs, source tables, the log."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from .base import EMPTY_ARRAY, EMPTY_OBJECT, NOW, Base, integer
+from .base import EMPTY_ARRAY, EMPTY_OBJECT, NOW, REGROLE, Base, integer
 
 
 class EmbeddingCache(Base):
@@ -50,6 +50,23 @@ class LexemeStat(Base):
     max_impact: Mapped[float] = mapped_column(
         comment="Largest BM25 term weight (without idf) in any chunk: an upper bound."
     )
+
+
+class RolePrincipal(Base):
+    """What a role is bound to; written by ``grant_access`` and ``revoke_access`` only."""
+
+    __tablename__ = "role_principal"
+    __table_args__ = (
+        PrimaryKeyConstraint("role", name="pk_role_principal"),
+        {"comment": "What a role is bound to; written by grant_access and revoke_access only."},
+    )
+
+    role: Mapped[str] = mapped_column(
+        REGROLE, comment="The role; as regrole it follows a renamed role, and a dump holds the name."
+    )
+    tenant_id: Mapped[str] = mapped_column(comment="The one tenant it may search.")
+    principals: Mapped[list[str]] = mapped_column(comment="The principals its sessions have at the most.")
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW, comment="When the role was bound.")
 
 
 class Job(Base):

@@ -30,34 +30,6 @@ end;
 comment on function ragpg._may_choose_principals() is
 'True where the caller may pass p_principals: the owner and every role granted trusted_reader. Being allowed to execute this function is the grant itself.';
 
-create function ragpg._current_principals() returns text[]
-language sql stable parallel restricted
-begin atomic
-    select array(
-        select distinct principal.name
-        from unnest(
-            case
-                when btrim(setting.value, E' \t\r\n') like '{%}' then btrim(setting.value, E' \t\r\n')::text[]
-                else regexp_split_to_array(btrim(setting.value, E' \t\r\n'), '\s*,\s*')
-            end || array['public']
-        ) as principal (name)
-        -- the wildcard is the owner's, as an argument; a setting must not raise anybody to it
-        where principal.name not in ('', '*')
-    )
-    from (select coalesce(current_setting('ragpg.principals', true), '') as value) as setting;
-end;
-
-comment on function ragpg._current_principals() is
-'The principals of the session: setting ragpg.principals (an array literal or a comma-separated list), and always public.';
-
-create function ragpg._current_tenant_id() returns text
-language sql stable parallel restricted
-begin atomic
-    select coalesce(current_setting('ragpg.tenant_id', true), '');
-end;
-
-comment on function ragpg._current_tenant_id() is 'The tenant of the session: setting ragpg.tenant_id, else the default tenant (the empty string).';
-
 create function ragpg._principals(p_principals text[]) returns text[]
 language plpgsql stable parallel restricted
 set search_path = pg_catalog, pg_temp

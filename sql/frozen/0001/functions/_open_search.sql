@@ -34,7 +34,13 @@ begin
     v_scope.principals := ragpg._principals(p_principals);
     v_scope.every_document := '*' = any (v_scope.principals);
     v_scope.tenant_id := coalesce(p_tenant_id, ragpg._current_tenant_id());
-    if v_scope.tenant_id <> ragpg._current_tenant_id() and not ragpg._may_choose_principals() then
+    if v_scope.tenant_id is null then
+        raise exception using
+            errcode = 'RG006',
+            message = format('role %I is bound to other tenants than %L', ragpg._caller(), coalesce(current_setting('ragpg.tenant_id', true), '')),
+            hint = 'Set ragpg.tenant_id to a tenant that ragpg.grant_access bound the role to.';
+    end if;
+    if v_scope.tenant_id is distinct from ragpg._current_tenant_id() and not ragpg._may_choose_principals() then
         raise exception using
             errcode = 'RG006',
             message = format('role %I may not pass another tenant than its session''s', ragpg._caller()),

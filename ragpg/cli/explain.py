@@ -40,7 +40,9 @@ def print_explanation(explained: Section) -> None:
     _line("index version", explained.get("index_version"))
     vector: Section = explained.get("vector") or {}
     keyword: Section = explained.get("keyword") or {}
-    _line("visible chunks", _visible(vector, filtered="phrases" in explained or "exclusions" in explained))
+    filtered = "phrases" in explained or "exclusions" in explained
+    # counted for both legs, or for the one that chooses its path by the count
+    _line("visible chunks", _visible({**vector, **explained}, filtered=filtered))
     _line("keyword leg", _leg(keyword))
     _line("vector leg", _leg(vector))
     _line("phrases", explained.get("phrases"))
@@ -64,12 +66,12 @@ def _line(name: str, value: object) -> None:
         typer.echo(f"{name + ':':<16}{clean(str(value))}")
 
 
-def _visible(vector: Section, *, filtered: bool) -> str | None:
-    count = vector.get("visible_chunks")
+def _visible(counts: Section, *, filtered: bool) -> str | None:
+    count = counts.get("visible_chunks")
     if count is None:
         return None
     counted = f"{count:,}"
-    if vector.get("visible_is_capped"):
+    if counts.get("visible_is_capped"):
         counted = f"more than {counted} (not counted any further)"
     return counted + (" that pass the phrases and exclusions" if filtered else "")
 

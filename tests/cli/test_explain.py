@@ -103,6 +103,18 @@ def test_what_the_database_says_of_the_why_comes_first(capsys: pytest.CaptureFix
     assert "time:           analyse 1.0 ms, fuse 0.2 ms, later 2.0 ms" in shown
 
 
+def test_a_leg_that_did_not_run(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = lines(
+        capsys,
+        mode="keyword",
+        visible_chunks=1200,
+        vector={"path": "none", "why": "no query embedding"},
+        keyword={},
+    )
+    assert "visible chunks: 1,200" in shown
+    assert "vector leg:     did not run; no query embedding" in shown
+
+
 @pytest.mark.parametrize("explained", [{}, {"keyword": {}, "vector": {}, "terms": [], "timings_ms": {}}])
 def test_what_is_not_told_is_not_said(capsys: pytest.CaptureFixture[str], explained: dict[str, Any]) -> None:
     assert lines(capsys, mode="vector", **explained) == ["", "How it was found"]

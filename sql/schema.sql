@@ -1697,6 +1697,44 @@ END;
 
 COMMENT ON FUNCTION ragpg._load_pgvector() IS 'Loads pgvector''s library when a role that is no superuser restores a backup.';
 
+CREATE FUNCTION ragpg._lock_for_dropping(p_patience interval) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET lock_timeout TO '100ms'
+    AS $$
+declare
+    v_pause constant double precision := 0.2;
+    v_deadline constant timestamptz := clock_timestamp() + p_patience;
+begin
+    loop
+        begin
+            -- in the order in which searches and writes take them, so that nobody waits in a circle
+            lock table ragpg.index_version, ragpg.document, ragpg.chunk, ragpg.embedding in access exclusive mode;
+            return;
+        exception when lock_not_available then
+            if clock_timestamp() + make_interval(secs => v_pause) > v_deadline then
+                raise exception using
+                    errcode = 'lock_not_available',
+                    message = 'other transactions that search or write stayed open, and nothing can be dropped under them',
+                    hint = 'Run it again, or look for old transactions: select * from pg_stat_activity order by xact_start.';
+            end if;
+        end;
+        -- outside of the block: what was locked is free again
+        perform pg_sleep(v_pause);
+    end loop;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._lock_for_dropping(p_patience interval) IS 'Takes the locks for dropping partitions, a tenth of a second at a time, so that searches never wait longer for it to begin. 55P03 after p_patience.';
+
+CREATE FUNCTION ragpg._lock_patience() RETURNS interval
+    LANGUAGE sql STABLE
+    BEGIN ATOMIC
+ SELECT COALESCE(NULLIF((current_setting('lock_timeout'::text))::interval, '00:00:00'::interval), '00:01:00'::interval) AS "coalesce";
+END;
+
+COMMENT ON FUNCTION ragpg._lock_patience() IS 'How long a function that drops partitions tries to lock them: the caller''s lock_timeout, else a minute.';
+
 CREATE FUNCTION ragpg._may_choose_principals() RETURNS boolean
     LANGUAGE sql STABLE PARALLEL RESTRICTED
     BEGIN ATOMIC
@@ -3242,8 +3280,7 @@ CREATE FUNCTION ragpg.drop_collection(p_name text) RETURNS void
 declare
     v_version record;
 begin
-    -- in the order in which searches and writes take them, so that nobody waits in a circle
-    lock table ragpg.index_version, ragpg.document, ragpg.chunk, ragpg.embedding in access exclusive mode;
+    perform ragpg._lock_for_dropping(ragpg._lock_patience());
     v_version := ragpg._index_version(p_name);
     -- the partitions go first: deleting the documents would otherwise cascade through every chunk
     perform ragpg._drop_partitions(id) from ragpg.index_version where collection_id = v_version.collection_id;
@@ -3253,7 +3290,7 @@ begin
 end;
 $$;
 
-COMMENT ON FUNCTION ragpg.drop_collection(p_name text) IS 'Drops a collection with its documents and all its index versions. RG001.';
+COMMENT ON FUNCTION ragpg.drop_collection(p_name text) IS 'Drops a collection with its documents and all its index versions. RG001, 55P03.';
 
 CREATE FUNCTION ragpg.drop_index_version(p_collection text, p_index_version bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3262,8 +3299,7 @@ CREATE FUNCTION ragpg.drop_index_version(p_collection text, p_index_version bigi
 declare
     v_version record;
 begin
-    -- in the order in which searches and writes take them, so that nobody waits in a circle
-    lock table ragpg.index_version, ragpg.document, ragpg.chunk, ragpg.embedding in access exclusive mode;
+    perform ragpg._lock_for_dropping(ragpg._lock_patience());
     v_version := ragpg._index_version(p_collection, p_index_version);
     perform 1 from ragpg.collection where id = v_version.collection_id for no key update;
     if exists (select from ragpg.collection where active_index_version_id = v_version.index_version_id) then
@@ -3277,7 +3313,7 @@ begin
 end;
 $$;
 
-COMMENT ON FUNCTION ragpg.drop_index_version(p_collection text, p_index_version bigint) IS 'Drops an index version that is not active, with its chunks and embeddings: two partitions go, nothing is left to vacuum. RG001, RG004, RG011.';
+COMMENT ON FUNCTION ragpg.drop_index_version(p_collection text, p_index_version bigint) IS 'Drops an index version that is not active, with its chunks and embeddings: two partitions go, nothing is left to vacuum. RG001, RG004, RG011, 55P03.';
 
 CREATE FUNCTION ragpg.explain_search(p_collection text, p_query text, p_embedding public.vector DEFAULT NULL::public.vector, p_k integer DEFAULT 10, p_principals text[] DEFAULT NULL::text[], p_tenant_id text DEFAULT NULL::text, p_filter jsonpath DEFAULT NULL::jsonpath, p_chunk_filter jsonpath DEFAULT NULL::jsonpath, p_candidate_k integer DEFAULT 50, p_rrf_k integer DEFAULT 60, p_vector_weight double precision DEFAULT 1, p_keyword_weight double precision DEFAULT 1, p_fusion text DEFAULT 'rrf'::text, p_feedback integer DEFAULT 0, p_index_version bigint DEFAULT NULL::bigint, p_mode text DEFAULT 'hybrid'::text, p_idf text DEFAULT 'corpus'::text) RETURNS jsonb
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -4355,6 +4391,10 @@ REVOKE ALL ON FUNCTION ragpg._language(p_language text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION ragpg._lexeme_count(p_tsv tsvector) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._load_pgvector() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._lock_for_dropping(p_patience interval) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._lock_patience() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._may_choose_principals() FROM PUBLIC;
 

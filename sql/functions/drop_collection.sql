@@ -6,8 +6,7 @@ as $$
 declare
     v_version record;
 begin
-    -- in the order in which searches and writes take them, so that nobody waits in a circle
-    lock table ragpg.index_version, ragpg.document, ragpg.chunk, ragpg.embedding in access exclusive mode;
+    perform ragpg._lock_for_dropping(ragpg._lock_patience());
     v_version := ragpg._index_version(p_name);
     -- the partitions go first: deleting the documents would otherwise cascade through every chunk
     perform ragpg._drop_partitions(id) from ragpg.index_version where collection_id = v_version.collection_id;
@@ -17,4 +16,4 @@ begin
 end;
 $$;
 
-comment on function ragpg.drop_collection(text) is 'Drops a collection with its documents and all its index versions. RG001.';
+comment on function ragpg.drop_collection(text) is 'Drops a collection with its documents and all its index versions. RG001, 55P03.';

@@ -70,14 +70,15 @@ def _prove(name: str, connect: Connect, corpus: Corpus, *, anew: Connect | None 
                 page(search, question, mode)
             results = [_timed(search, question, mode) for question in asked]
         used = statistics.median(took for took, _ in results)
-        full = sum(len(ids) == K for _, ids in results)
-        found = sum(
-            len(set(ids) & set(question.expected(corpus, mode)))
-            for (_, ids), question in zip(results, asked, strict=True)
-        )
-        recall = found / sum(len(question.expected(corpus, mode)) for question in asked)
+        pages = [
+            (ids, question.expected(corpus, mode)) for (_, ids), question in zip(results, asked, strict=True)
+        ]
+        full = sum(len(ids) == min(K, len(expected)) for ids, expected in pages)
+        found = sum(len(set(ids) & set(expected)) for ids, expected in pages)
+        recall = found / sum(len(expected) for _, expected in pages)
         print(
-            f"{name:38} {mode:8} {full:3d}/{len(asked)} {recall:8.3f} {fresh:9.2f} {used:9.2f} {used / fresh:7.2f}"
+            f"{name:38} {mode:8} {full:3d}/{len(asked)} {recall:8.3f} {fresh:9.2f} {used:9.2f} {used / fresh:7.2f}",
+            flush=True,
         )
         passed = passed and full == len(asked) and recall == 1 and used <= 1.5 * fresh
     return passed

@@ -191,7 +191,7 @@ def _write_documents(
             acl = [name for name, holds in ((NARROW, is_narrow[number]), (BROAD, is_broad[number])) if holds]
             content = "\n\n".join(texts[number * CHUNKS_PER_DOCUMENT :][:CHUNKS_PER_DOCUMENT])
             copy.write_row(
-                (_text(key), collection, f"d{number}", "simple", acl, content, b"\0" * 32, "-infinity")
+                (_text(key), collection, f"d{number}", "simple", acl, content, b"\0" * 32, "2024-01-01Z")
             )
 
 

@@ -5,8 +5,7 @@ as $$
 declare
     v_version record;
 begin
-    -- in the order in which searches and writes take them, so that nobody waits in a circle
-    lock table ragpg.index_version, ragpg.document, ragpg.chunk, ragpg.embedding in access exclusive mode;
+    perform ragpg._lock_for_dropping(ragpg._lock_patience());
     v_version := ragpg._index_version(p_collection, p_index_version);
     perform 1 from ragpg.collection where id = v_version.collection_id for no key update;
     if exists (select from ragpg.collection where active_index_version_id = v_version.index_version_id) then
@@ -21,4 +20,4 @@ end;
 $$;
 
 comment on function ragpg.drop_index_version(text, bigint) is
-'Drops an index version that is not active, with its chunks and embeddings: two partitions go, nothing is left to vacuum. RG001, RG004, RG011.';
+'Drops an index version that is not active, with its chunks and embeddings: two partitions go, nothing is left to vacuum. RG001, RG004, RG011, 55P03.';

@@ -18,7 +18,7 @@ _DATABASE = re.compile("permission denied for database (.+)")
 _FUNCTION = re.compile(r"permission denied for function (\w+)")
 _MISSING = re.compile('(database|role) (".+") does not exist')
 _READING = ("search_", "explain_search", "_index_version", "_current_")
-_OWNERS_FUNCTIONS = {"grant_access", "revoke_access"}
+_OWNERS_FUNCTIONS = {"find_document", "grant_access", "revoke_access"}
 _DISK_FULL = "53100"
 
 

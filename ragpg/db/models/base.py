@@ -14,7 +14,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, TIMESTAMP
-from sqlalchemy.dialects.postgresql.base import PGDialect
+from sqlalchemy.dialects.postgresql.base import ischema_names  # pyright: ignore[reportUnknownVariableType]
 from sqlalchemy.orm import DeclarativeBase, mapped_column
 from sqlalchemy.types import UserDefinedType
 
@@ -36,7 +36,7 @@ class REGROLE(UserDefinedType[str]):
 
 
 # SQLAlchemy doesn't know the type when it reads a schema
-PGDialect.ischema_names["regrole"] = REGROLE
+ischema_names["regrole"] = REGROLE
 
 
 class Base(DeclarativeBase):

@@ -6,7 +6,8 @@ import importlib.util
 import itertools
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -77,9 +78,9 @@ def _major(url: str) -> int:
         return connection.info.server_version // 10000
 
 
-@pytest.fixture(scope="session")
-def pg_server() -> Iterator[PgServer]:
-    """The server of this run."""
+@contextmanager
+def running_server() -> Generator[PgServer]:
+    """Start a server of its own, removed at the end."""
     programs = binaries()
     with tempfile.TemporaryDirectory(prefix="ragpg-test-", dir="/tmp") as home:
         server = EmbeddedServer(
@@ -93,6 +94,13 @@ def pg_server() -> Iterator[PgServer]:
             yield PgServer(server, programs)
         finally:
             server.remove()
+
+
+@pytest.fixture(scope="session")
+def pg_server() -> Iterator[PgServer]:
+    """The server of this run."""
+    with running_server() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

@@ -729,25 +729,27 @@ END;
 
 COMMENT ON FUNCTION ragpg._config_name(p_name name, p_schema name) IS 'How a text-search configuration is written in document.language.';
 
-CREATE FUNCTION ragpg._configs(p_collection_id bigint) RETURNS text[]
+CREATE FUNCTION ragpg._configs(p_scope ragpg._scope) RETURNS text[]
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
     AS $$
+declare
+    v_languages text[];
 begin
     -- one index probe a language, however many documents there are
-    return array(
+    v_languages := array(
         with recursive step (language) as (
             (
                 select document.language from ragpg.document
-                where document.collection_id = p_collection_id
+                where document.collection_id = p_scope.collection_id
                 order by document.language
                 limit 1
             )
             union all
             select (
                 select document.language from ragpg.document
-                where document.collection_id = p_collection_id and document.language > step.language
+                where document.collection_id = p_scope.collection_id and document.language > step.language
                 order by document.language
                 limit 1
             )
@@ -757,10 +759,19 @@ begin
 
         select step.language from step where step.language is not null
     );
+    -- a language of hidden documents alone would stem the query's words in one more way, and find other chunks with them. Where
+    -- there is but one language, a caller who sees nothing in it finds nothing with it.
+    if cardinality(v_languages) > 1 then
+        v_languages := array(
+            select item.language from unnest(v_languages) as item (language)
+            where ragpg._sees_language(p_scope, array[item.language])
+        );
+    end if;
+    return v_languages;
 end;
 $$;
 
-COMMENT ON FUNCTION ragpg._configs(p_collection_id bigint) IS 'The text-search configurations of a collection''s documents.';
+COMMENT ON FUNCTION ragpg._configs(p_scope ragpg._scope) IS 'The text-search configurations of the documents that the caller may see; of a collection in one language, that one.';
 
 CREATE FUNCTION ragpg._corpus_counts(p_scope ragpg._scope) RETURNS ragpg._terms
     LANGUAGE plpgsql STABLE
@@ -1229,7 +1240,7 @@ begin
         with ordinality as vector (document_id, chunk_id, score, rank)
         on vector.document_id = keyword.document_id and vector.chunk_id = keyword.chunk_id;
 
-    if p_fusion = 'score' and p_embedding is not null then
+    if p_fusion = 'score' and p_embedding is not null and v_ranking.chunk_ids is not null then
         -- both true scores for every candidate: a leg that did not return a chunk still has an opinion of it
         v_ranking.keyword_scores := ragpg._keyword_scores(p_scope, p_terms, v_ranking.document_ids, v_ranking.chunk_ids);
         v_ranking.vector_distances := ragpg._distances(p_scope, p_embedding, v_ranking.document_ids, v_ranking.chunk_ids);
@@ -2274,7 +2285,7 @@ begin
     end if;
     perform ragpg._check_weights(p_vector_weight, p_keyword_weight);
     v_embedding := ragpg._check_embedding(p_scope, p_embedding);
-    v_languages := ragpg._configs(p_scope.collection_id);
+    v_languages := ragpg._configs(p_scope);
     v_configs := array(
         select ragpg._config_name(config.cfgname, namespace.nspname)
         from pg_ts_config as config
@@ -2375,13 +2386,18 @@ CREATE FUNCTION ragpg._sees_language(p_scope ragpg._scope, p_languages text[]) R
     SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 begin
-    return exists (
-        select from ragpg.document
-        where
-            document.collection_id = p_scope.collection_id and document.tenant_id = p_scope.tenant_id
-            and (p_scope.every_document or document.acl && p_scope.principals)
-            and (document.expires_at is null or document.expires_at > now())
-            and document.language = any (p_languages)
+    return (
+        select count(*) > 0
+        from (
+            select 1 from ragpg.document
+            where
+                document.collection_id = p_scope.collection_id and document.tenant_id = p_scope.tenant_id
+                and (p_scope.every_document or document.acl && p_scope.principals)
+                and (document.expires_at is null or document.expires_at > now())
+                and document.language = any (p_languages)
+            -- one would do, but looking for one Postgres scans the table in the hope to meet it soon; few it finds by their ACL
+            limit 100
+        ) as seen
     );
 end;
 $$;
@@ -4326,7 +4342,7 @@ REVOKE ALL ON FUNCTION ragpg._chunk_states(p_collection text, p_document_id uuid
 
 REVOKE ALL ON FUNCTION ragpg._config_name(p_name name, p_schema name) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION ragpg._configs(p_collection_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ragpg._configs(p_scope ragpg._scope) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._corpus_counts(p_scope ragpg._scope) FROM PUBLIC;
 

@@ -72,7 +72,7 @@ begin
     end if;
     perform ragpg._check_weights(p_vector_weight, p_keyword_weight);
     v_embedding := ragpg._check_embedding(p_scope, p_embedding);
-    v_languages := ragpg._configs(p_scope.collection_id);
+    v_languages := ragpg._configs(p_scope);
     v_configs := array(
         select ragpg._config_name(config.cfgname, namespace.nspname)
         from pg_ts_config as config

@@ -110,8 +110,8 @@ def array_literal(names: Sequence[str]) -> str:
 
 def make_caller(source: random.Random, kind: str) -> Caller:
     """Make a caller of a kind with random principals."""
-    tenant_id = source.choice(TENANTS)
-    principals = source.sample(PRINCIPALS, source.randint(0, 3))
+    tenant_id = source.choices(TENANTS, weights=(3, 2, 1))[0]
+    principals = source.sample(PRINCIPALS, source.randint(0, 4))
     if kind in ("bound", "member of bound"):
         asked = source.sample(PRINCIPALS, source.randint(0, len(PRINCIPALS)))
         narrowed = source.random() < 0.6

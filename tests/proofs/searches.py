@@ -11,7 +11,7 @@ from tests.proofs.worlds import CODES, INFLECTED, WORDS, Document, World, vector
 from tests.sql.helpers import Row, vector
 
 Predicate = Callable[[Row], bool]
-STOP = ("the of and", "!!!", "", "   ", '"the"', "-alkor", '-"alkor bentro"')
+STOP = ("the of and", "!!!", "", "   ", "-")
 
 
 def number(value: Any) -> float | None:

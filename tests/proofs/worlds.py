@@ -153,9 +153,9 @@ def vector_of(source: random.Random) -> list[float]:
     return values
 
 
-def fill(source: random.Random, document: Document) -> None:
+def fill(source: random.Random, document: Document, chunks: int | None = None) -> None:
     """Give a document new chunks."""
-    count = source.choice([1, 1, 2, 3, 5])
+    count = chunks or source.choice([1, 1, 2, 3, 5])
     document.pieces = [piece(source, document.marker, place) for place in range(count)]
     document.chunk_metadata = [metadata(source) for _ in range(count)]
     pending = source.random() < 0.1
@@ -173,9 +173,9 @@ def fill(source: random.Random, document: Document) -> None:
 def make_document(source: random.Random, number: int) -> Document:
     """Make a random document; external ids come several times, in different tenants."""
     document = Document(
-        tenant_id=source.choice(TENANTS),
+        tenant_id=source.choices(TENANTS, weights=(3, 2, 1))[0],
         external_id=f"d{number}",
-        acl=source.choice([["public"], source.sample(PRINCIPALS, source.randint(0, 3))]),
+        acl=source.choice([["public"], source.sample(PRINCIPALS, source.randint(0, 4))]),
         expired=source.random() < 0.12,
         metadata=metadata(source),
         language=source.choice(LANGUAGES),
@@ -192,10 +192,20 @@ def make_document(source: random.Random, number: int) -> Document:
 def make_world(source: random.Random) -> World:
     """Make a collection of random size."""
     documents: dict[tuple[str, str], Document] = {}
-    for _ in range(source.choice([12, 30, 60])):
+    for _ in range(source.choice([25, 50, 100])):
         document = make_document(source, source.randrange(40))
         documents[document.tenant_id, document.external_id] = document
     return World(list(documents.values()))
+
+
+def make_large_world(source: random.Random) -> World:
+    """Make a collection that is too large to be counted live, with callers who may see too much of it to compare everything."""
+    documents = [make_document(source, number) for number in range(1500)]
+    for document in documents:
+        if source.random() < 0.8:
+            document.tenant_id = TENANTS[0]
+        fill(source, document, chunks=16)
+    return World(documents)
 
 
 def write_world(connection: psycopg.Connection[Any], world: World) -> None:

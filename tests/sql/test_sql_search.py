@@ -60,6 +60,12 @@ def test_distances_are_cosine(handbook: psycopg.Connection) -> None:
         assert row["vector_distance"] == pytest.approx(cosine_distance(stored, [0.5, 0.2, 0.1]), abs=2e-3)
 
 
+def test_score_fusion_of_nothing_is_nothing(handbook: psycopg.Connection) -> None:
+    nowhere = {"filter": "$.year == 1900"}
+    assert hybrid(handbook, "thirty days", [1, 0, 0], fusion="score", **nowhere) == []
+    assert hybrid(handbook, "xylophone", [1, 0, 0], fusion="score", **nowhere) == []
+
+
 def test_score_fusion_uses_both_true_scores_of_every_candidate(handbook: psycopg.Connection) -> None:
     rows = hybrid(handbook, "thirty days", [1, 0, 0], fusion="score", vector_weight=0.7, keyword_weight=0.3)
     assert {row["keyword_rank"] for row in rows} == {1, 2, None}

@@ -25,7 +25,7 @@ begin
         with ordinality as vector (document_id, chunk_id, score, rank)
         on vector.document_id = keyword.document_id and vector.chunk_id = keyword.chunk_id;
 
-    if p_fusion = 'score' and p_embedding is not null then
+    if p_fusion = 'score' and p_embedding is not null and v_ranking.chunk_ids is not null then
         -- both true scores for every candidate: a leg that did not return a chunk still has an opinion of it
         v_ranking.keyword_scores := ragpg._keyword_scores(p_scope, p_terms, v_ranking.document_ids, v_ranking.chunk_ids);
         v_ranking.vector_distances := ragpg._distances(p_scope, p_embedding, v_ranking.document_ids, v_ranking.chunk_ids);

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from tests.proofs.callers import KINDS, Caller, create_roles, drop_roles, grant_roles, make_caller
 from tests.proofs.oracle import Outcome, Place, differences, forbidden, is_approximate, wrong_tables
+from tests.proofs.roles import KINDS, Caller, create_roles, drop_roles, grant_roles, make_caller
 from tests.proofs.searches import Search, random_search
 from tests.proofs.worlds import World, hide, make_large_world, make_world, write_world
 from tests.sql.helpers import call

@@ -11,7 +11,7 @@ from uuid import UUID
 
 import psycopg
 
-from tests.proofs.callers import Caller
+from tests.proofs.roles import Caller
 from tests.proofs.searches import Search
 from tests.proofs.worlds import Document, World
 from tests.sql.helpers import Row

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.proofs.callers import KINDS
 from tests.proofs.leaks import run
+from tests.proofs.roles import KINDS
 
 if TYPE_CHECKING:
     from tests.conftest import PgServer

@@ -274,6 +274,16 @@ def index_versions() -> None:
             comment="Statistics: average number of lexemes of a chunk at the last refresh.",
         ),
         sa.Column(
+            "document_count",
+            sa.BigInteger(),
+            comment="Statistics: number of documents with chunks at the last refresh.",
+        ),
+        sa.Column(
+            "document_bytes",
+            sa.BigInteger(),
+            comment="Statistics: length of their text at the last refresh, in bytes of UTF-8.",
+        ),
+        sa.Column(
             "statistics_k1", sa.Double(), comment="Statistics: the k1 that max_impact was computed with."
         ),
         sa.Column(

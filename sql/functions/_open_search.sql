@@ -22,10 +22,12 @@ begin
     v_scope.model_key := format('%s:%s:%s', v_version.embedding_provider, v_version.embedding_model, v_version.dimensions);
     v_scope.query_prefix := v_version.query_prefix;
     select
-        collection.bm25_k1, collection.bm25_b, version.chunk_count, version.average_length, version.statistics_horizon,
+        collection.bm25_k1, collection.bm25_b, version.chunk_count, version.average_length, version.document_count,
+        version.document_bytes, version.statistics_horizon,
         version.statistics_k1 = collection.bm25_k1 and version.statistics_b = collection.bm25_b
     into
-        v_scope.bm25_k1, v_scope.bm25_b, v_scope.chunk_count, v_scope.average_length, v_scope.statistics_horizon,
+        v_scope.bm25_k1, v_scope.bm25_b, v_scope.chunk_count, v_scope.average_length, v_scope.document_count,
+        v_scope.document_bytes, v_scope.statistics_horizon,
         v_scope.bounds_valid
     from ragpg.collection
     join ragpg.index_version as version on version.collection_id = collection.id

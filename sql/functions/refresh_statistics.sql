@@ -14,6 +14,8 @@ declare
     v_b double precision;
     v_chunks bigint;
     v_average double precision;
+    v_documents bigint;
+    v_bytes bigint;
 begin
     perform 1 from ragpg.index_version where id = v_version.index_version_id for no key update;
     -- read before the snapshot below is taken: who writes later has a later written_at, who is writing now is seen in his lock
@@ -23,6 +25,11 @@ begin
     into v_chunks, v_average
     from ragpg.chunk
     where chunk.index_version_id = v_version.index_version_id;
+
+    select count(*), sum(octet_length(document.content))
+    into v_documents, v_bytes
+    from ragpg.document
+    where document.id in (select chunk.document_id from ragpg.chunk where chunk.index_version_id = v_version.index_version_id);
 
     delete from ragpg.lexeme_stat where index_version_id = v_version.index_version_id;
     insert into ragpg.lexeme_stat (index_version_id, lexeme, document_frequency, max_impact)
@@ -44,6 +51,8 @@ begin
     set
         chunk_count = v_chunks,
         average_length = v_average,
+        document_count = v_documents,
+        document_bytes = v_bytes,
         statistics_k1 = v_k1,
         statistics_b = v_b,
         statistics_at = clock_timestamp(),

@@ -166,6 +166,12 @@ class IndexVersion(Base):
     average_length: Mapped[float | None] = mapped_column(
         comment="Statistics: average number of lexemes of a chunk at the last refresh."
     )
+    document_count: Mapped[int | None] = mapped_column(
+        comment="Statistics: number of documents with chunks at the last refresh."
+    )
+    document_bytes: Mapped[int | None] = mapped_column(
+        comment="Statistics: length of their text at the last refresh, in bytes of UTF-8."
+    )
     statistics_k1: Mapped[float | None] = mapped_column(
         comment="Statistics: the k1 that max_impact was computed with."
     )

@@ -37,6 +37,8 @@ create type ragpg._scope as (
     bm25_b double precision,
     chunk_count bigint,
     average_length double precision,
+    document_count bigint,
+    document_bytes bigint,
     statistics_horizon timestamptz,
     bounds_valid boolean,
     tenant_id text,
@@ -47,7 +49,13 @@ create type ragpg._scope as (
     configs text[],
     phrases tsquery,
     exclusions tsquery,
-    idf text
+    idf text,
+    -- filled by _measure_visibility
+    narrow_limit integer,
+    is_narrow boolean,
+    visible_chunks integer,
+    visible_is_capped boolean,
+    narrow_documents uuid[]
 );
 
 comment on type ragpg._scope is

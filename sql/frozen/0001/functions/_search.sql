@@ -50,6 +50,7 @@ declare
     v_fusion constant text := case p_mode when 'hybrid' then p_fusion else p_mode end;
     v_started constant timestamptz := clock_timestamp();
     v_analysed timestamptz;
+    v_measured timestamptz;
     v_keyword_done timestamptz;
     v_vector_done timestamptz;
     v_scope ragpg._scope := p_scope;
@@ -96,6 +97,8 @@ begin
             hint = 'Give some words; to search by an embedding alone, p_query is null.';
     end if;
     v_analysed := clock_timestamp();
+    v_scope := ragpg._measure_visibility(v_scope);
+    v_measured := clock_timestamp();
 
     if p_mode in ('hybrid', 'keyword') then
         v_terms := ragpg._terms_of(v_scope, v_query.o_lexemes, v_query.o_counts);
@@ -156,7 +159,8 @@ begin
         ),
         'timings_ms', jsonb_build_object(
             'analyse', ragpg._milliseconds(v_started, v_analysed),
-            'keyword', ragpg._milliseconds(v_analysed, v_keyword_done),
+            'visibility', ragpg._milliseconds(v_analysed, v_measured),
+            'keyword', ragpg._milliseconds(v_measured, v_keyword_done),
             'vector', ragpg._milliseconds(v_keyword_done, v_vector_done),
             'fuse', ragpg._milliseconds(v_vector_done, clock_timestamp())
         )

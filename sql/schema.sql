@@ -23,6 +23,8 @@ CREATE TYPE ragpg._scope AS (
 	bm25_b double precision,
 	chunk_count bigint,
 	average_length double precision,
+	document_count bigint,
+	document_bytes bigint,
 	statistics_horizon timestamp with time zone,
 	bounds_valid boolean,
 	tenant_id text,
@@ -33,7 +35,11 @@ CREATE TYPE ragpg._scope AS (
 	configs text[],
 	phrases tsquery,
 	exclusions tsquery,
-	idf text
+	idf text,
+	narrow_limit integer,
+	is_narrow boolean,
+	visible_chunks integer,
+	narrow_documents uuid[]
 );
 
 COMMENT ON TYPE ragpg._scope IS 'What a search may look at: the collection, its index version and statistics, the caller''s tenant and principals, the languages in use, the filters.';
@@ -160,12 +166,13 @@ COMMENT ON FUNCTION ragpg._any_of(p_lexemes text[]) IS 'The tsquery that matches
 CREATE FUNCTION ragpg._best_matches(p_scope ragpg._scope, p_terms ragpg._terms, p_candidates tsquery, p_fresh boolean, p_limit integer) RETURNS ragpg._leg
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET work_mem TO '64MB'
     SET jit TO 'off'
     AS $_$
 declare
     v_leg ragpg._leg;
 begin
-    -- the number of terms is the only thing that varies in the text: every value is a parameter
+    -- the number of terms, and what is looked at first, is all that varies in the text: every value is a parameter
     execute
         'select array_agg(best.document_id order by best.score desc, best.id), array_agg(best.id order by best.score desc, best.id),'
         ' array_agg(best.score order by best.score desc, best.id)'
@@ -174,16 +181,22 @@ begin
         '   from ('
         '     select chunk.document_id, chunk.id, chunk.content_tsv,'
         '       $3 * (1 - $4 + $4 * chunk.lexeme_count / $5) as saturation'
-        '     from ragpg.chunk join ragpg.document on document.id = chunk.document_id'
-        '     where chunk.index_version_id = $6'
-        '       and ' || case when p_fresh
-            then '(chunk.content_tsv @@ $7 or (chunk.written_at >= $8 and chunk.content_tsv @@ $9))'
-            else 'chunk.content_tsv @@ $7' end ||
-        '       and document.collection_id = $10 and document.tenant_id = $11 and ($12 or document.acl && $13)'
+        '     from '
+        -- the fences keep the planner from searching the word index once a document
+        || case when p_scope.narrow_documents is null then
+            '(select document_id, id, content_tsv, lexeme_count, metadata from ragpg.chunk where index_version_id = $6 and '
+            || case when p_fresh then '(content_tsv @@ $7 or (written_at >= $8 and content_tsv @@ $9))' else 'content_tsv @@ $7' end
+            || ' offset 0) as chunk join ragpg.document on document.id = chunk.document_id and $19 is null'
+        else
+            'unnest($19) as narrow (id) join ragpg.document on document.id = narrow.id cross join lateral'
+            ' (select chunk.* from ragpg.chunk where index_version_id = $6 and chunk.document_id = document.id offset 0) as chunk'
+        end ||
+        '     where document.collection_id = $10 and document.tenant_id = $11 and ($12 or document.acl && $13)'
         '       and (document.expires_at is null or document.expires_at > now())'
         '       and ($14 is null or document.metadata @@ $14) and ($15 is null or chunk.metadata @@ $15)'
         '       and ($16 is null or chunk.content_tsv @@ $16) and ($17 is null or not chunk.content_tsv @@ $17)'
-        -- a fence: the length normalisation is computed once a chunk, not once a term
+        || case when p_scope.narrow_documents is null then '' else ' and chunk.content_tsv @@ $9' end ||
+        -- another: the length normalisation is computed once a chunk, not once a term
         '     offset 0'
         '   ) as found'
         ' ) as scored order by scored.score desc, scored.id limit $18) as best'
@@ -192,12 +205,12 @@ begin
         p_terms.weights, p_terms.queries, p_scope.bm25_k1, p_scope.bm25_b, p_terms.average_length,
         p_scope.index_version_id, p_candidates, p_scope.statistics_horizon, ragpg._any_of(p_terms.lexemes),
         p_scope.collection_id, p_scope.tenant_id, p_scope.every_document, p_scope.principals,
-        p_scope.filter, p_scope.chunk_filter, p_scope.phrases, p_scope.exclusions, p_limit;
+        p_scope.filter, p_scope.chunk_filter, p_scope.phrases, p_scope.exclusions, p_limit, p_scope.narrow_documents;
     return v_leg;
 end;
 $_$;
 
-COMMENT ON FUNCTION ragpg._best_matches(p_scope ragpg._scope, p_terms ragpg._terms, p_candidates tsquery, p_fresh boolean, p_limit integer) IS 'The p_limit best visible chunks by BM25 among those that match p_candidates (with p_fresh: and among all matches written since the statistics).';
+COMMENT ON FUNCTION ragpg._best_matches(p_scope ragpg._scope, p_terms ragpg._terms, p_candidates tsquery, p_fresh boolean, p_limit integer) IS 'The p_limit best visible chunks by BM25 among those that match p_candidates (with p_fresh: and among all matches written since the statistics). For a narrow caller, among all that match.';
 
 CREATE FUNCTION ragpg._spaceless() RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -560,6 +573,23 @@ CREATE FUNCTION ragpg._chunk_id(p_document_id uuid, p_content text, p_occurrence
 END;
 
 COMMENT ON FUNCTION ragpg._chunk_id(p_document_id uuid, p_content text, p_occurrence integer) IS 'The id of a chunk, from its document, its text and how many chunks of the same text come before it. An unchanged chunk keeps its id.';
+
+CREATE FUNCTION ragpg._chunk_join(p_scope ragpg._scope) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+begin
+    if num_nonnulls(p_scope.chunk_filter, p_scope.phrases, p_scope.exclusions) = 0 then
+        -- every parameter has to be in the text, so that its type is known
+        return 'join (select) as every_chunk on $8 is null and $9 is null and $10 is null';
+    end if;
+    return 'join ragpg.chunk on chunk.index_version_id = $2 and chunk.document_id = embedding.document_id'
+        ' and chunk.id = embedding.chunk_id and ($8 is null or chunk.metadata @@ $8)'
+        ' and ($9 is null or chunk.content_tsv @@ $9) and ($10 is null or not chunk.content_tsv @@ $10)';
+end;
+$_$;
+
+COMMENT ON FUNCTION ragpg._chunk_join(p_scope ragpg._scope) IS 'The join that holds the conditions on chunks ($8 to $10), where there are any.';
 
 CREATE TABLE ragpg.chunk (
     index_version_id bigint NOT NULL,
@@ -1224,6 +1254,9 @@ CREATE FUNCTION ragpg._fuse(p_scope ragpg._scope, p_terms ragpg._terms, p_embedd
 declare
     v_ranking ragpg._ranking;
 begin
+    if p_fusion in ('keyword', 'vector') then
+        return ragpg._single_leg(p_keyword, p_vector, p_fusion);
+    end if;
     select
         array_agg(coalesce(keyword.document_id, vector.document_id) order by keyword.rank, vector.rank),
         array_agg(coalesce(keyword.chunk_id, vector.chunk_id) order by keyword.rank, vector.rank),
@@ -1261,8 +1294,6 @@ begin
         select
             item.*,
             case p_fusion
-                when 'keyword' then item.keyword_score
-                when 'vector' then 1 - item.vector_distance
                 -- reciprocal rank fusion: Cormack, Clarke and Büttcher, SIGIR 2009
                 when 'rrf' then
                     coalesce(p_vector_weight / (p_rrf_k + item.vector_rank), 0)
@@ -1288,7 +1319,7 @@ begin
 end;
 $$;
 
-COMMENT ON FUNCTION ragpg._fuse(p_scope ragpg._scope, p_terms ragpg._terms, p_embedding public.halfvec, p_keyword ragpg._leg, p_vector ragpg._leg, p_fusion text, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision) IS 'Both legs as one ranking: rrf is Σ weight/(rrf_k + rank), score the weighted sum of both legs'' true scores, each scaled to 0…1 over the candidates. A single leg keeps its own score (vector: 1 − distance). Ties go to the smaller chunk id.';
+COMMENT ON FUNCTION ragpg._fuse(p_scope ragpg._scope, p_terms ragpg._terms, p_embedding public.halfvec, p_keyword ragpg._leg, p_vector ragpg._leg, p_fusion text, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision) IS 'Both legs as one ranking: rrf is Σ weight/(rrf_k + rank), score the weighted sum of both legs'' true scores, each scaled to 0…1 over the candidates. Ties go to the smaller chunk id.';
 
 CREATE FUNCTION ragpg._hits(p_scope ragpg._scope, p_ranking ragpg._ranking, p_k integer, p_expand text) RETURNS SETOF ragpg.search_hit
     LANGUAGE plpgsql STABLE
@@ -1298,6 +1329,10 @@ CREATE FUNCTION ragpg._hits(p_scope ragpg._scope, p_ranking ragpg._ranking, p_k 
 declare
     v_expand record := ragpg._expansion(p_expand);
 begin
+    if v_expand.o_mode = 'none' then
+        return query select hit.* from ragpg._plain_hits(p_scope, p_ranking, p_k) as hit;
+        return;
+    end if;
     -- several chunks of one parent are one hit, at the place of the best of them; so the parents are known before the page is cut
     return query
     with ranked as (
@@ -1308,7 +1343,6 @@ begin
         ) with ordinality as item (
             document_id, chunk_id, score, vector_rank, vector_distance, keyword_rank, keyword_score, place
         )
-        where v_expand.o_mode <> 'none' or item.place <= p_k
     ),
 
     ranged as (
@@ -1330,8 +1364,7 @@ begin
                 else chunk.char_end
             end as char_end,
             coalesce(around.page_start, chunk.page_start) as page_start,
-            coalesce(around.page_end, chunk.page_end) as page_end,
-            chunk.content as chunk_content
+            coalesce(around.page_end, chunk.page_end) as page_end
         from ranked
         join ragpg.chunk
             on
@@ -1346,8 +1379,7 @@ begin
                 max(near.page_end) as page_end
             from ragpg.chunk as near
             where
-                v_expand.o_mode <> 'none'
-                and near.index_version_id = p_scope.index_version_id
+                near.index_version_id = p_scope.index_version_id
                 and near.document_id = ranked.document_id
                 and case v_expand.o_mode
                     when 'neighbors' then near.ordinal between chunk.ordinal - v_expand.o_neighbors and chunk.ordinal + v_expand.o_neighbors
@@ -1360,12 +1392,12 @@ begin
     ),
 
     merged as (
-        select distinct on (ranged.document_id, case when v_expand.o_mode = 'none' then ranged.place else ranged.char_start end)
+        select distinct on (ranged.document_id, ranged.char_start)
             ranged.*
         from ranged
         order by
             ranged.document_id,
-            case when v_expand.o_mode = 'none' then ranged.place else ranged.char_start end,
+            ranged.char_start,
             ranged.place
     ),
 
@@ -1383,7 +1415,6 @@ begin
         document.title,
         document.uri,
         case v_expand.o_mode
-            when 'none' then page.chunk_content
             when 'document' then document.content
             else substr(document.content, page.char_start + 1, page.char_end - page.char_start)
         end,
@@ -1536,9 +1567,12 @@ CREATE FUNCTION ragpg._keyword_leg(p_scope ragpg._scope, p_terms ragpg._terms, p
     SET jit TO 'off'
     AS $$
 declare
+    -- more than a page of the rarest matches are scored first: a higher threshold saves more than they cost (docs/decisions.md)
+    v_first_matches constant integer := 20 * p_limit;
     v_count constant integer := coalesce(cardinality(p_terms.lexemes), 0);
     v_all constant tsquery := ragpg._any_of(p_terms.lexemes);
     v_candidates tsquery := v_all;
+    v_every_match constant boolean := p_terms.every_match or p_scope.narrow_documents is not null;
     v_fresh boolean := false;
     v_path text := 'every match';
     v_used integer := 0;
@@ -1547,10 +1581,10 @@ declare
     v_leg ragpg._leg;
 begin
     if v_count = 0 then
-        v_leg := row('{}', '{}', '{}', p_terms.degraded || 'keyword_empty'::text, jsonb_build_object('path', 'no word of the query occurs'));
+        v_leg := row('{}', '{}', '{}', p_terms.degraded || 'keyword_empty'::text, jsonb_build_object('path', 'none', 'why', 'no word of the query occurs'));
         return v_leg;
     end if;
-    if not p_terms.every_match then
+    if not v_every_match then
         v_fresh := p_scope.statistics_horizon is not null and exists (
             select from ragpg.chunk
             where chunk.index_version_id = p_scope.index_version_id and chunk.written_at >= p_scope.statistics_horizon
@@ -1560,7 +1594,7 @@ begin
             loop
                 v_used := v_used + 1;
                 v_matches := v_matches + p_terms.document_frequencies[v_used];
-                exit when v_used = v_count or v_matches >= p_limit;
+                exit when v_used = v_count or v_matches >= v_first_matches;
             end loop;
             exit when v_used = v_count;
             v_leg := ragpg._best_matches(p_scope, p_terms, ragpg._any_of(p_terms.lexemes[1:v_used]), false, p_limit);
@@ -1579,7 +1613,19 @@ begin
     v_leg.chunk_ids := coalesce(v_leg.chunk_ids, '{}');
     v_leg.scores := coalesce(v_leg.scores, '{}');
     v_leg.degraded := p_terms.degraded || case when v_leg.chunk_ids = '{}' then array['keyword_empty'] else '{}' end;
-    v_leg.detail := jsonb_build_object('path', v_path, 'threshold', v_threshold, 'candidates', v_candidates::text, 'fresh_chunks', v_fresh);
+    v_leg.detail := jsonb_build_object(
+        'path', v_path,
+        'why', case
+            when p_scope.narrow_documents is not null then 'few chunks are visible: each is looked at'
+            when v_threshold is not null then 'only what can reach the score of the last place is scored'
+            when p_terms.every_match then 'the collection is small, or was never analysed'
+            else 'few chunks match'
+        end,
+        'candidates', cardinality(v_leg.chunk_ids),
+        'threshold', v_threshold,
+        'scored', v_candidates::text,
+        'fresh_chunks', v_fresh
+    );
     return v_leg;
 end;
 $$;
@@ -1754,6 +1800,35 @@ END;
 
 COMMENT ON FUNCTION ragpg._may_choose_principals() IS 'True where the caller may pass p_principals: the owner and every role granted trusted_reader. Being allowed to execute this function is the grant itself.';
 
+CREATE FUNCTION ragpg._measure_visibility(p_scope ragpg._scope, p_narrow_limit integer) RETURNS ragpg._scope
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_scope ragpg._scope := p_scope;
+    v_documents record;
+    v_document_limit integer;
+begin
+    v_scope.narrow_limit := p_narrow_limit;
+    if p_scope.document_count > 0 and num_nonnulls(p_scope.chunk_filter, p_scope.phrases, p_scope.exclusions) = 0 then
+        -- documents are quicker to count than chunks; their length tells how many chunks they have
+        v_document_limit := least(p_narrow_limit, ceil(p_narrow_limit::double precision * p_scope.document_count / p_scope.chunk_count));
+        v_documents := ragpg._visible_documents(p_scope, v_document_limit + 1);
+        v_scope.visible_chunks := ceil(
+            v_documents.o_bytes::double precision * p_scope.chunk_count / greatest(p_scope.document_bytes, 1)
+        );
+        v_scope.is_narrow := cardinality(v_documents.o_ids) <= v_document_limit and v_scope.visible_chunks <= p_narrow_limit;
+        v_scope.narrow_documents := case when v_scope.is_narrow then v_documents.o_ids end;
+    else
+        v_scope.visible_chunks := ragpg._count_visible(p_scope, p_narrow_limit + 1);
+        v_scope.is_narrow := v_scope.visible_chunks <= p_narrow_limit;
+    end if;
+    return v_scope;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._measure_visibility(p_scope ragpg._scope, p_narrow_limit integer) IS 'The scope with a count, up to a cap, of what the caller may see through the filters. A narrow caller''s documents are named in it.';
+
 CREATE FUNCTION ragpg._milliseconds(p_from timestamp with time zone, p_to timestamp with time zone) RETURNS double precision
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
@@ -1762,60 +1837,64 @@ END;
 
 COMMENT ON FUNCTION ragpg._milliseconds(p_from timestamp with time zone, p_to timestamp with time zone) IS 'The time between two instants in milliseconds.';
 
+CREATE FUNCTION ragpg._narrow_limit(p_scope ragpg._scope) RETURNS integer
+    LANGUAGE sql STABLE
+    BEGIN ATOMIC
+ SELECT (LEAST(GREATEST((1000)::numeric, ceil(sqrt((300.0 * (GREATEST((p_scope).chunk_count, ragpg._estimated_chunks((p_scope).index_version_id), (0)::bigint))::numeric)))), (100000)::numeric))::integer AS "least";
+END;
+
+COMMENT ON FUNCTION ragpg._narrow_limit(p_scope ragpg._scope) IS 'Up to how many visible chunks it is quicker to compare each than to use the HNSW index.';
+
 CREATE FUNCTION ragpg._nearest_exact(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer) RETURNS ragpg._leg
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
     SET jit TO 'off'
-    AS $$
+    AS $_$
 declare
     v_leg ragpg._leg;
 begin
-    select
-        coalesce(array_agg(nearest.document_id order by nearest.distance, nearest.id), '{}'),
-        coalesce(array_agg(nearest.id order by nearest.distance, nearest.id), '{}'),
-        coalesce(array_agg(nearest.distance order by nearest.distance, nearest.id), '{}')
+    -- only what the filters need is joined
+    execute
+        'select coalesce(array_agg(nearest.document_id order by nearest.distance, nearest.chunk_id), ''{}''),'
+        ' coalesce(array_agg(nearest.chunk_id order by nearest.distance, nearest.chunk_id), ''{}''),'
+        ' coalesce(array_agg(nearest.distance order by nearest.distance, nearest.chunk_id), ''{}'')'
+        ' from ('
+        -- + 0 keeps an approximate index from answering
+        '   select embedding.document_id, embedding.chunk_id, ragpg._cosine_distance(embedding.embedding, $1) + 0 as distance'
+        '   from '
+        || case when p_scope.narrow_documents is null
+            then 'ragpg.document'
+            else 'unnest($12) as narrow (id) join ragpg.document on document.id = narrow.id' end ||
+        '   join ragpg.embedding on embedding.document_id = document.id '
+        || ragpg._chunk_join(p_scope) ||
+        '   where embedding.index_version_id = $2'
+        '     and document.collection_id = $3 and document.tenant_id = $4 and ($5 or document.acl && $6)'
+        '     and (document.expires_at is null or document.expires_at > now())'
+        '     and ($7 is null or document.metadata @@ $7)'
+        '   order by distance, embedding.chunk_id'
+        '   limit $11'
+        ' ) as nearest'
+        -- a stored vector of zeros has no direction
+        ' where nearest.distance <> ''NaN'''
     into v_leg.document_ids, v_leg.chunk_ids, v_leg.scores
-    from (
-        select
-            chunk.document_id,
-            chunk.id,
-            -- + 0 keeps an approximate index from answering
-            ragpg._cosine_distance(embedding.embedding, p_embedding) + 0 as distance
-        from ragpg.document
-        join ragpg.chunk on chunk.document_id = document.id
-        join ragpg.embedding
-            on
-                embedding.index_version_id = chunk.index_version_id
-                and embedding.document_id = chunk.document_id
-                and embedding.chunk_id = chunk.id
-        where
-            chunk.index_version_id = p_scope.index_version_id
-            and embedding.index_version_id = p_scope.index_version_id
-            and document.collection_id = p_scope.collection_id and document.tenant_id = p_scope.tenant_id
-            and (p_scope.every_document or document.acl && p_scope.principals)
-            and (document.expires_at is null or document.expires_at > now())
-            and (p_scope.filter is null or document.metadata @@ p_scope.filter)
-            and (p_scope.chunk_filter is null or chunk.metadata @@ p_scope.chunk_filter)
-            and (p_scope.phrases is null or chunk.content_tsv @@ p_scope.phrases)
-            and (p_scope.exclusions is null or not chunk.content_tsv @@ p_scope.exclusions)
-        order by distance, chunk.id
-        limit p_limit
-    ) as nearest
-    -- a stored vector of zeros has no direction
-    where nearest.distance <> 'NaN';
+    using
+        p_embedding, p_scope.index_version_id, p_scope.collection_id, p_scope.tenant_id, p_scope.every_document,
+        p_scope.principals, p_scope.filter, p_scope.chunk_filter, p_scope.phrases, p_scope.exclusions,
+        p_limit, p_scope.narrow_documents;
     return v_leg;
 end;
-$$;
+$_$;
 
 COMMENT ON FUNCTION ragpg._nearest_exact(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer) IS 'The nearest visible chunks by comparing every one of them.';
 
-CREATE FUNCTION ragpg._nearest_hnsw(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer) RETURNS ragpg._leg
+CREATE FUNCTION ragpg._nearest_hnsw(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer, p_passed integer DEFAULT 8000) RETURNS ragpg._leg
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET "hnsw.iterative_scan" TO 'relaxed_order'
     SET "hnsw.ef_search" TO '400'
+    SET "hnsw.max_scan_tuples" TO '40000'
+    SET work_mem TO '32MB'
     SET enable_sort TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
@@ -1824,7 +1903,6 @@ CREATE FUNCTION ragpg._nearest_hnsw(p_scope ragpg._scope, p_embedding public.hal
     AS $_$
 declare
     v_leg ragpg._leg;
-    v_chunk_needed constant boolean := num_nonnulls(p_scope.chunk_filter, p_scope.phrases, p_scope.exclusions) > 0;
 begin
     -- the type's length has to be in the text for the index to match; the page is sorted again, since relaxed order is only nearly so
     execute format(
@@ -1832,38 +1910,31 @@ begin
         ' coalesce(array_agg(nearest.chunk_id order by nearest.distance, nearest.chunk_id), ''{}''),'
         ' coalesce(array_agg(nearest.distance order by nearest.distance, nearest.chunk_id), ''{}'')'
         ' from ('
-        '   select embedding.document_id, embedding.chunk_id,'
-        '     ragpg._cosine_distance(embedding.embedding::%1$I.halfvec(%2$s), $1) as distance'
-        '   from ragpg.embedding join ragpg.document on document.id = embedding.document_id %3$s'
-        '   where embedding.index_version_id = $2'
-        '     and document.collection_id = $3 and document.tenant_id = $4 and ($5 or document.acl && $6)'
+        '   select embedding.document_id, embedding.chunk_id, embedding.distance'
+        '   from ('
+        '     select document_id, chunk_id, ragpg._cosine_distance(embedding::%1$I.halfvec(%2$s), $1) as distance'
+        '     from ragpg.embedding'
+        '     where index_version_id = $2'
+        '     order by ragpg._cosine_distance(embedding::%1$I.halfvec(%2$s), $1)'
+        '     limit $12'
+        '   ) as embedding'
+        '   join ragpg.document on document.id = embedding.document_id %3$s'
+        '   where document.collection_id = $3 and document.tenant_id = $4 and ($5 or document.acl && $6)'
         '     and (document.expires_at is null or document.expires_at > now())'
-        '     and ($7 is null or document.metadata @@ $7) %4$s'
-        '   order by ragpg._cosine_distance(embedding.embedding::%1$I.halfvec(%2$s), $1)'
-        '   limit $12'
+        '     and ($7 is null or document.metadata @@ $7)'
+        '   limit $11'
         ' ) as nearest',
-        ragpg._vector_schema(),
-        p_scope.dimensions,
-        case when v_chunk_needed then
-            'join ragpg.chunk on chunk.index_version_id = $2 and chunk.document_id = embedding.document_id and chunk.id = embedding.chunk_id'
-        end,
-        case when v_chunk_needed then
-            'and ($8 is null or chunk.metadata @@ $8) and ($9 is null or chunk.content_tsv @@ $9)'
-            ' and ($10 is null or not chunk.content_tsv @@ $10) and $11 = $2'
-        else
-            'and $8 is null and $9 is null and $10 is null and $11 = $2'
-        end
+        ragpg._vector_schema(), p_scope.dimensions, ragpg._chunk_join(p_scope)
     )
     into v_leg.document_ids, v_leg.chunk_ids, v_leg.scores
     using
         p_embedding, p_scope.index_version_id, p_scope.collection_id, p_scope.tenant_id, p_scope.every_document,
-        p_scope.principals, p_scope.filter, p_scope.chunk_filter, p_scope.phrases, p_scope.exclusions,
-        p_scope.index_version_id, p_limit;
+        p_scope.principals, p_scope.filter, p_scope.chunk_filter, p_scope.phrases, p_scope.exclusions, p_limit, p_passed;
     return v_leg;
 end;
 $_$;
 
-COMMENT ON FUNCTION ragpg._nearest_hnsw(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer) IS 'The nearest visible chunks by walking the HNSW graph until the page is full, then sorted by true distance.';
+COMMENT ON FUNCTION ragpg._nearest_hnsw(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer, p_passed integer) IS 'The nearest visible chunks by walking the HNSW graph until enough are found or p_passed chunks, hidden ones too, were passed; sorted by true distance.';
 
 CREATE FUNCTION ragpg._no_such_document(p_scope ragpg._scope, p_external_id text) RETURNS jsonb
     LANGUAGE plpgsql STABLE
@@ -1918,10 +1989,12 @@ begin
     v_scope.model_key := format('%s:%s:%s', v_version.embedding_provider, v_version.embedding_model, v_version.dimensions);
     v_scope.query_prefix := v_version.query_prefix;
     select
-        collection.bm25_k1, collection.bm25_b, version.chunk_count, version.average_length, version.statistics_horizon,
+        collection.bm25_k1, collection.bm25_b, version.chunk_count, version.average_length, version.document_count,
+        version.document_bytes, version.statistics_horizon,
         version.statistics_k1 = collection.bm25_k1 and version.statistics_b = collection.bm25_b
     into
-        v_scope.bm25_k1, v_scope.bm25_b, v_scope.chunk_count, v_scope.average_length, v_scope.statistics_horizon,
+        v_scope.bm25_k1, v_scope.bm25_b, v_scope.chunk_count, v_scope.average_length, v_scope.document_count,
+        v_scope.document_bytes, v_scope.statistics_horizon,
         v_scope.bounds_valid
     from ragpg.collection
     join ragpg.index_version as version on version.collection_id = collection.id
@@ -2105,6 +2178,51 @@ $$;
 
 COMMENT ON FUNCTION ragpg._phrase_in(p_configs text[], p_text text) IS 'The phrase as a tsquery, analysed in any of the languages in use.';
 
+CREATE FUNCTION ragpg._plain_hits(p_scope ragpg._scope, p_ranking ragpg._ranking, p_k integer) RETURNS SETOF ragpg.search_hit
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+begin
+    return query
+    select
+        chunk.id,
+        chunk.document_id,
+        document.external_id,
+        document.title,
+        document.uri,
+        chunk.content,
+        chunk.heading,
+        chunk.section_path,
+        chunk.page_start,
+        chunk.page_end,
+        chunk.char_start,
+        chunk.char_end,
+        document.metadata || chunk.metadata,
+        ranked.score,
+        ranked.vector_rank,
+        ranked.vector_distance,
+        ranked.keyword_rank,
+        ranked.keyword_score,
+        p_ranking.degraded
+    from unnest(
+        p_ranking.document_ids[:p_k], p_ranking.chunk_ids[:p_k], p_ranking.scores[:p_k], p_ranking.vector_ranks[:p_k],
+        p_ranking.vector_distances[:p_k], p_ranking.keyword_ranks[:p_k], p_ranking.keyword_scores[:p_k]
+    ) with ordinality as ranked (
+        document_id, chunk_id, score, vector_rank, vector_distance, keyword_rank, keyword_score, place
+    )
+    join ragpg.chunk
+        on
+            chunk.index_version_id = p_scope.index_version_id
+            and chunk.document_id = ranked.document_id
+            and chunk.id = ranked.chunk_id
+    join ragpg.document on document.id = ranked.document_id
+    order by ranked.place;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._plain_hits(p_scope ragpg._scope, p_ranking ragpg._ranking, p_k integer) IS 'The first p_k of a ranking with the text of their chunks.';
+
 CREATE FUNCTION ragpg._plain_words(p_text text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
@@ -2263,11 +2381,12 @@ declare
     v_fusion constant text := case p_mode when 'hybrid' then p_fusion else p_mode end;
     v_started constant timestamptz := clock_timestamp();
     v_analysed timestamptz;
+    v_measured timestamptz;
     v_keyword_done timestamptz;
     v_vector_done timestamptz;
     v_scope ragpg._scope := p_scope;
     v_languages text[];
-    v_configs text[];
+    v_configs text[] := '{}';
     v_query record;
     v_embedding ragpg.embedding.embedding%type;
     v_terms ragpg._terms;
@@ -2285,17 +2404,19 @@ begin
     end if;
     perform ragpg._check_weights(p_vector_weight, p_keyword_weight);
     v_embedding := ragpg._check_embedding(p_scope, p_embedding);
-    v_languages := ragpg._configs(p_scope);
-    v_configs := array(
-        select ragpg._config_name(config.cfgname, namespace.nspname)
-        from pg_ts_config as config
-        join pg_namespace as namespace on namespace.oid = config.cfgnamespace
-        where ragpg._config_name(config.cfgname, namespace.nspname) = any (v_languages)
-    );
-    if cardinality(v_configs) < cardinality(v_languages) and ragpg._sees_language(
-        p_scope, array(select unnest(v_languages) except select unnest(v_configs))
-    ) then
-        v_degraded := v_degraded || 'language_missing'::text;
+    if p_query is not null then
+        v_languages := ragpg._configs(p_scope);
+        v_configs := array(
+            select ragpg._config_name(config.cfgname, namespace.nspname)
+            from pg_ts_config as config
+            join pg_namespace as namespace on namespace.oid = config.cfgnamespace
+            where ragpg._config_name(config.cfgname, namespace.nspname) = any (v_languages)
+        );
+        if cardinality(v_configs) < cardinality(v_languages) and ragpg._sees_language(
+            p_scope, array(select unnest(v_languages) except select unnest(v_configs))
+        ) then
+            v_degraded := v_degraded || 'language_missing'::text;
+        end if;
     end if;
     v_query := ragpg._parse_query(v_configs, p_query);
     v_scope.configs := v_configs;
@@ -2309,6 +2430,8 @@ begin
             hint = 'Give some words; to search by an embedding alone, p_query is null.';
     end if;
     v_analysed := clock_timestamp();
+    v_scope := ragpg._measure_visibility(v_scope, ragpg._narrow_limit(v_scope));
+    v_measured := clock_timestamp();
 
     if p_mode in ('hybrid', 'keyword') then
         v_terms := ragpg._terms_of(v_scope, v_query.o_lexemes, v_query.o_counts);
@@ -2369,7 +2492,8 @@ begin
         ),
         'timings_ms', jsonb_build_object(
             'analyse', ragpg._milliseconds(v_started, v_analysed),
-            'keyword', ragpg._milliseconds(v_analysed, v_keyword_done),
+            'visibility', ragpg._milliseconds(v_analysed, v_measured),
+            'keyword', ragpg._milliseconds(v_measured, v_keyword_done),
             'vector', ragpg._milliseconds(v_keyword_done, v_vector_done),
             'fuse', ragpg._milliseconds(v_vector_done, clock_timestamp())
         )
@@ -2550,6 +2674,36 @@ end;
 $_$;
 
 COMMENT ON FUNCTION ragpg._setting_principals() IS 'The principals in the setting ragpg.principals, an array literal or a comma-separated list; null where it is empty. RG007.';
+
+CREATE FUNCTION ragpg._single_leg(p_keyword ragpg._leg, p_vector ragpg._leg, p_mode text) RETURNS ragpg._ranking
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_ranking ragpg._ranking;
+    v_leg constant ragpg._leg := case p_mode when 'keyword' then p_keyword else p_vector end;
+    v_count constant integer := cardinality(v_leg.chunk_ids);
+    v_ranks constant integer[] := array(select generate_series(1, v_count));
+begin
+    if v_count is null or v_count = 0 then
+        return v_ranking;
+    end if;
+    v_ranking.document_ids := v_leg.document_ids;
+    v_ranking.chunk_ids := v_leg.chunk_ids;
+    if p_mode = 'keyword' then
+        v_ranking.keyword_ranks := v_ranks;
+        v_ranking.keyword_scores := v_leg.scores;
+        v_ranking.scores := v_leg.scores;
+    else
+        v_ranking.vector_ranks := v_ranks;
+        v_ranking.vector_distances := v_leg.scores;
+        v_ranking.scores := array(select 1 - item.distance from unnest(v_leg.scores) with ordinality as item (distance, place) order by item.place);
+    end if;
+    return v_ranking;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._single_leg(p_keyword ragpg._leg, p_vector ragpg._leg, p_mode text) IS 'One leg as a ranking, with its own score (vector: 1 − distance).';
 
 CREATE FUNCTION ragpg._split_text(p_content text) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -2757,31 +2911,42 @@ CREATE FUNCTION ragpg._vector_leg(p_scope ragpg._scope, p_embedding public.halfv
     AS $$
 declare
     v_hnsw_dimensions constant integer := 4000;
-    v_total bigint;
-    v_cap integer;
-    v_visible integer;
+    v_short_walk constant integer := 1200;
+    v_long_walk constant integer := 8000;
+    v_scope ragpg._scope := p_scope;
     v_path text := 'exact';
+    v_why text;
     v_leg ragpg._leg;
     v_degraded text[] := '{}';
 begin
     if p_embedding is null then
-        v_leg := row('{}', '{}', '{}', array['no_query_embedding'], jsonb_build_object('path', 'no query embedding'));
+        v_leg := row('{}', '{}', '{}', array['no_query_embedding'], jsonb_build_object('path', 'none', 'why', 'no query embedding'));
         return v_leg;
     end if;
-    v_total := greatest(p_scope.chunk_count, ragpg._estimated_chunks(p_scope.index_version_id));
-    -- exact costs in proportion to what is visible, HNSW to how much it has to skip: they meet near the root of the product
-    v_cap := least(greatest(10000, ceil(sqrt(400.0 * greatest(v_total, 0)))), 100000);
-    v_visible := ragpg._count_visible(p_scope, v_cap + 1);
-    if v_visible <= v_cap or p_scope.dimensions > v_hnsw_dimensions then
-        v_leg := ragpg._nearest_exact(p_scope, p_embedding, p_limit);
+    if p_scope.is_narrow then
+        v_why := format('few chunks are visible: up to %s it is quicker to compare each', p_scope.narrow_limit);
+    elsif p_scope.dimensions > v_hnsw_dimensions then
+        v_why := format('vectors of more than %s dimensions have no index', v_hnsw_dimensions);
     else
         v_path := 'hnsw';
-        v_leg := ragpg._nearest_hnsw(p_scope, p_embedding, p_limit);
+        v_why := format('more than %s chunks are visible', p_scope.narrow_limit);
+        v_leg := ragpg._nearest_hnsw(p_scope, p_embedding, p_limit, v_short_walk);
         if cardinality(v_leg.chunk_ids) < p_limit then
-            v_path := 'exact, after a short page from hnsw';
-            v_degraded := array['exact_fallback'];
-            v_leg := ragpg._nearest_exact(p_scope, p_embedding, p_limit);
+            -- what is visible lies far from the query: the way through the graph is long, and gets inexact
+            v_scope := ragpg._measure_visibility(p_scope, 8 * p_scope.narrow_limit);
+            if not v_scope.is_narrow then
+                v_leg := ragpg._nearest_hnsw(p_scope, p_embedding, p_limit, v_long_walk);
+            end if;
+            if cardinality(v_leg.chunk_ids) < p_limit then
+                v_path := 'exact';
+                v_why := 'the visible chunks lie too far from the query for the index to find a full page of them';
+                -- that tells of what lies between, hidden documents too: a reader is not told
+                v_degraded := case when ragpg._may_choose_principals() then array['exact_fallback'] else '{}' end;
+            end if;
         end if;
+    end if;
+    if v_path = 'exact' then
+        v_leg := ragpg._nearest_exact(v_scope, p_embedding, p_limit);
     end if;
     if p_scope.is_active and exists (
         select from ragpg.document
@@ -2794,9 +2959,7 @@ begin
         v_degraded := v_degraded || 'stale_embeddings'::text;
     end if;
     v_leg.degraded := v_degraded;
-    v_leg.detail := jsonb_build_object(
-        'path', v_path, 'visible_chunks', least(v_visible, v_cap), 'visible_is_capped', v_visible > v_cap, 'exact_up_to', v_cap
-    );
+    v_leg.detail := jsonb_build_object('path', v_path, 'why', v_why, 'candidates', cardinality(v_leg.chunk_ids));
     return v_leg;
 end;
 $$;
@@ -2888,6 +3051,32 @@ end;
 $$;
 
 COMMENT ON FUNCTION ragpg._visible_counts(p_scope ragpg._scope) IS 'How many chunks the caller''s permissions show (filters aside) and how long they are on average.';
+
+CREATE FUNCTION ragpg._visible_documents(p_scope ragpg._scope, p_limit integer, OUT o_ids uuid[], OUT o_bytes bigint) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET jit TO 'off'
+    AS $$
+begin
+    select coalesce(array_agg(visible.id), '{}'), coalesce(sum(visible.bytes), 0)
+    into o_ids, o_bytes
+    from (
+        select
+            document.id,
+            octet_length(document.content) as bytes
+        from ragpg.document
+        where
+            document.collection_id = p_scope.collection_id and document.tenant_id = p_scope.tenant_id
+            and (p_scope.every_document or document.acl && p_scope.principals)
+            and (document.expires_at is null or document.expires_at > now())
+            and (p_scope.filter is null or document.metadata @@ p_scope.filter)
+        limit p_limit
+    ) as visible;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._visible_documents(p_scope ragpg._scope, p_limit integer, OUT o_ids uuid[], OUT o_bytes bigint) IS 'The documents that the caller may see through p_filter, up to p_limit of them, and the length of their text in bytes.';
 
 CREATE FUNCTION ragpg._weighted_sum(p_embeddings public.halfvec[], p_weights double precision[]) RETURNS public.halfvec
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -3348,7 +3537,7 @@ begin
     );
     if not ragpg._may_choose_principals() then
         -- frequencies, totals, the languages in use, and all that follows from them, speak of hidden documents too
-        v_ranking.detail := (v_ranking.detail #- '{vector,exact_up_to}')
+        v_ranking.detail := (v_ranking.detail #- '{vector,path}' #- '{vector,why}')
             - array['terms', 'keyword', 'phrases', 'exclusions'];
     end if;
     return jsonb_strip_nulls(v_ranking.detail) || jsonb_build_object(
@@ -3356,6 +3545,7 @@ begin
         'index_version', v_scope.index_version_id,
         'tenant_id', v_scope.tenant_id,
         'principals', v_scope.principals,
+        'visible_chunks', ragpg._count_visible(v_ranking.scope, 2147483647),
         'candidates', coalesce(cardinality(v_ranking.chunk_ids), 0),
         'degraded', v_ranking.degraded
     );
@@ -3520,6 +3710,8 @@ declare
     v_b double precision;
     v_chunks bigint;
     v_average double precision;
+    v_documents bigint;
+    v_bytes bigint;
 begin
     perform 1 from ragpg.index_version where id = v_version.index_version_id for no key update;
     -- read before the snapshot below is taken: who writes later has a later written_at, who is writing now is seen in his lock
@@ -3529,6 +3721,11 @@ begin
     into v_chunks, v_average
     from ragpg.chunk
     where chunk.index_version_id = v_version.index_version_id;
+
+    select count(*), sum(octet_length(document.content))
+    into v_documents, v_bytes
+    from ragpg.document
+    where document.id in (select chunk.document_id from ragpg.chunk where chunk.index_version_id = v_version.index_version_id);
 
     delete from ragpg.lexeme_stat where index_version_id = v_version.index_version_id;
     insert into ragpg.lexeme_stat (index_version_id, lexeme, document_frequency, max_impact)
@@ -3550,6 +3747,8 @@ begin
     set
         chunk_count = v_chunks,
         average_length = v_average,
+        document_count = v_documents,
+        document_bytes = v_bytes,
         statistics_k1 = v_k1,
         statistics_b = v_b,
         statistics_at = clock_timestamp(),
@@ -3971,6 +4170,8 @@ CREATE TABLE ragpg.index_version (
     activated_at timestamp with time zone,
     chunk_count bigint,
     average_length double precision,
+    document_count bigint,
+    document_bytes bigint,
     statistics_k1 double precision,
     statistics_b double precision,
     statistics_at timestamp with time zone,
@@ -4005,6 +4206,10 @@ COMMENT ON COLUMN ragpg.index_version.activated_at IS 'When it was last made the
 COMMENT ON COLUMN ragpg.index_version.chunk_count IS 'Statistics: number of chunks at the last refresh.';
 
 COMMENT ON COLUMN ragpg.index_version.average_length IS 'Statistics: average number of lexemes of a chunk at the last refresh.';
+
+COMMENT ON COLUMN ragpg.index_version.document_count IS 'Statistics: number of documents with chunks at the last refresh.';
+
+COMMENT ON COLUMN ragpg.index_version.document_bytes IS 'Statistics: length of their text at the last refresh, in bytes of UTF-8.';
 
 COMMENT ON COLUMN ragpg.index_version.statistics_k1 IS 'Statistics: the k1 that max_impact was computed with.';
 
@@ -4336,6 +4541,8 @@ REVOKE ALL ON FUNCTION ragpg._uuid8(p_digest bytea) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._chunk_id(p_document_id uuid, p_content text, p_occurrence integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION ragpg._chunk_join(p_scope ragpg._scope) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION ragpg._chunk_rows(p_index_version bigint, p_document_id uuid, p_content text, p_title text, p_chunks jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._chunk_states(p_collection text, p_document_id uuid, p_index_version bigint) FROM PUBLIC;
@@ -4414,11 +4621,15 @@ REVOKE ALL ON FUNCTION ragpg._lock_patience() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._may_choose_principals() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION ragpg._measure_visibility(p_scope ragpg._scope, p_narrow_limit integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION ragpg._milliseconds(p_from timestamp with time zone, p_to timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._narrow_limit(p_scope ragpg._scope) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._nearest_exact(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION ragpg._nearest_hnsw(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ragpg._nearest_hnsw(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer, p_passed integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._no_such_document(p_scope ragpg._scope, p_external_id text) FROM PUBLIC;
 
@@ -4435,6 +4646,8 @@ REVOKE ALL ON FUNCTION ragpg._pending_chunks(p_collection text, p_limit integer,
 REVOKE ALL ON FUNCTION ragpg._phrase(p_config regconfig, p_text text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._phrase_in(p_configs text[], p_text text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._plain_hits(p_scope ragpg._scope, p_ranking ragpg._ranking, p_k integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._plain_words(p_text text) FROM PUBLIC;
 
@@ -4460,6 +4673,8 @@ REVOKE ALL ON FUNCTION ragpg._sets_reaching(p_queries tsquery[], p_bounds double
 
 REVOKE ALL ON FUNCTION ragpg._setting_principals() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION ragpg._single_leg(p_keyword ragpg._leg, p_vector ragpg._leg, p_mode text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION ragpg._split_text(p_content text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._standing(p_leg ragpg._leg, p_document_id uuid, p_chunk_ids uuid[], p_scores double precision[], p_ascending boolean, p_limit integer, OUT o_rank bigint, OUT o_score double precision, OUT o_chunk_id uuid, OUT o_compared integer, OUT o_last_rank integer, OUT o_last_score double precision) FROM PUBLIC;
@@ -4479,6 +4694,8 @@ REVOKE ALL ON FUNCTION ragpg._vector_schema() FROM PUBLIC;
 REVOKE ALL ON FUNCTION ragpg._vector_standing(p_ranking ragpg._ranking, p_document_id uuid, p_chunk_ids uuid[], p_limit integer, p_is_visible boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._visible_counts(p_scope ragpg._scope) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._visible_documents(p_scope ragpg._scope, p_limit integer, OUT o_ids uuid[], OUT o_bytes bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._weighted_sum(p_embeddings public.halfvec[], p_weights double precision[]) FROM PUBLIC;
 

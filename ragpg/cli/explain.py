@@ -41,8 +41,7 @@ def print_explanation(explained: Section) -> None:
     vector: Section = explained.get("vector") or {}
     keyword: Section = explained.get("keyword") or {}
     filtered = "phrases" in explained or "exclusions" in explained
-    # counted for both legs, or for the one that chooses its path by the count
-    _line("visible chunks", _visible({**vector, **explained}, filtered=filtered))
+    _line("visible chunks", _visible(explained, filtered=filtered))
     _line("keyword leg", _leg(keyword))
     _line("vector leg", _leg(vector))
     _line("phrases", explained.get("phrases"))
@@ -70,10 +69,7 @@ def _visible(counts: Section, *, filtered: bool) -> str | None:
     count = counts.get("visible_chunks")
     if count is None:
         return None
-    counted = f"{count:,}"
-    if counts.get("visible_is_capped"):
-        counted = f"more than {counted} (not counted any further)"
-    return counted + (" that pass the phrases and exclusions" if filtered else "")
+    return f"{count:,}" + (" that pass the phrases and exclusions" if filtered else "")
 
 
 def _leg(leg: Section) -> str | None:
@@ -84,9 +80,6 @@ def _leg(leg: Section) -> str | None:
     parts = [_PATHS.get(path, str(path))]
     if "why" in leg:
         parts.append(str(leg["why"]))
-    elif path in ("exact", "hnsw") and "exact_up_to" in leg:
-        over = "more" if path == "hnsw" else "no more"
-        parts.append(f"{over} than {leg['exact_up_to']:,} are visible")
     candidates = leg.get("candidates")
     if isinstance(candidates, int):
         parts.append(_counted(candidates, "candidate"))

@@ -1,3 +1,33 @@
+create function ragpg._single_leg(p_keyword ragpg._leg, p_vector ragpg._leg, p_mode text) returns ragpg._ranking
+language plpgsql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_ranking ragpg._ranking;
+    v_leg constant ragpg._leg := case p_mode when 'keyword' then p_keyword else p_vector end;
+    v_count constant integer := cardinality(v_leg.chunk_ids);
+    v_ranks constant integer[] := array(select generate_series(1, v_count));
+begin
+    if v_count is null or v_count = 0 then
+        return v_ranking;
+    end if;
+    v_ranking.document_ids := v_leg.document_ids;
+    v_ranking.chunk_ids := v_leg.chunk_ids;
+    if p_mode = 'keyword' then
+        v_ranking.keyword_ranks := v_ranks;
+        v_ranking.keyword_scores := v_leg.scores;
+        v_ranking.scores := v_leg.scores;
+    else
+        v_ranking.vector_ranks := v_ranks;
+        v_ranking.vector_distances := v_leg.scores;
+        v_ranking.scores := array(select 1 - item.distance from unnest(v_leg.scores) with ordinality as item (distance, place) order by item.place);
+    end if;
+    return v_ranking;
+end;
+$$;
+
+comment on function ragpg._single_leg(ragpg._leg, ragpg._leg, text) is 'One leg as a ranking, with its own score (vector: 1 − distance).';
+
 create function ragpg._fuse(
     p_scope ragpg._scope, p_terms ragpg._terms, p_embedding halfvec, p_keyword ragpg._leg, p_vector ragpg._leg,
     p_fusion text, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision
@@ -9,6 +39,9 @@ as $$
 declare
     v_ranking ragpg._ranking;
 begin
+    if p_fusion in ('keyword', 'vector') then
+        return ragpg._single_leg(p_keyword, p_vector, p_fusion);
+    end if;
     select
         array_agg(coalesce(keyword.document_id, vector.document_id) order by keyword.rank, vector.rank),
         array_agg(coalesce(keyword.chunk_id, vector.chunk_id) order by keyword.rank, vector.rank),
@@ -46,8 +79,6 @@ begin
         select
             item.*,
             case p_fusion
-                when 'keyword' then item.keyword_score
-                when 'vector' then 1 - item.vector_distance
                 -- reciprocal rank fusion: Cormack, Clarke and Büttcher, SIGIR 2009
                 when 'rrf' then
                     coalesce(p_vector_weight / (p_rrf_k + item.vector_rank), 0)
@@ -74,7 +105,7 @@ end;
 $$;
 
 comment on function ragpg._fuse(ragpg._scope, ragpg._terms, halfvec, ragpg._leg, ragpg._leg, text, integer, double precision, double precision) is
-'Both legs as one ranking: rrf is Σ weight/(rrf_k + rank), score the weighted sum of both legs'' true scores, each scaled to 0…1 over the candidates. A single leg keeps its own score (vector: 1 − distance). Ties go to the smaller chunk id.';
+'Both legs as one ranking: rrf is Σ weight/(rrf_k + rank), score the weighted sum of both legs'' true scores, each scaled to 0…1 over the candidates. Ties go to the smaller chunk id.';
 
 create function ragpg._distances(p_scope ragpg._scope, p_embedding halfvec, p_document_ids uuid[], p_chunk_ids uuid[]) returns double precision[]
 language plpgsql stable

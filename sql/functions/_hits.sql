@@ -17,6 +17,51 @@ $$;
 
 comment on function ragpg._expansion(text) is 'p_expand taken apart. RG007.';
 
+create function ragpg._plain_hits(p_scope ragpg._scope, p_ranking ragpg._ranking, p_k integer) returns setof ragpg.search_hit
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_custom_plan
+as $$
+begin
+    return query
+    select
+        chunk.id,
+        chunk.document_id,
+        document.external_id,
+        document.title,
+        document.uri,
+        chunk.content,
+        chunk.heading,
+        chunk.section_path,
+        chunk.page_start,
+        chunk.page_end,
+        chunk.char_start,
+        chunk.char_end,
+        document.metadata || chunk.metadata,
+        ranked.score,
+        ranked.vector_rank,
+        ranked.vector_distance,
+        ranked.keyword_rank,
+        ranked.keyword_score,
+        p_ranking.degraded
+    from unnest(
+        p_ranking.document_ids[:p_k], p_ranking.chunk_ids[:p_k], p_ranking.scores[:p_k], p_ranking.vector_ranks[:p_k],
+        p_ranking.vector_distances[:p_k], p_ranking.keyword_ranks[:p_k], p_ranking.keyword_scores[:p_k]
+    ) with ordinality as ranked (
+        document_id, chunk_id, score, vector_rank, vector_distance, keyword_rank, keyword_score, place
+    )
+    join ragpg.chunk
+        on
+            chunk.index_version_id = p_scope.index_version_id
+            and chunk.document_id = ranked.document_id
+            and chunk.id = ranked.chunk_id
+    join ragpg.document on document.id = ranked.document_id
+    order by ranked.place;
+end;
+$$;
+
+comment on function ragpg._plain_hits(ragpg._scope, ragpg._ranking, integer) is 'The first p_k of a ranking with the text of their chunks.';
+
 create function ragpg._hits(p_scope ragpg._scope, p_ranking ragpg._ranking, p_k integer, p_expand text) returns setof ragpg.search_hit
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -25,6 +70,10 @@ as $$
 declare
     v_expand record := ragpg._expansion(p_expand);
 begin
+    if v_expand.o_mode = 'none' then
+        return query select hit.* from ragpg._plain_hits(p_scope, p_ranking, p_k) as hit;
+        return;
+    end if;
     -- several chunks of one parent are one hit, at the place of the best of them; so the parents are known before the page is cut
     return query
     with ranked as (
@@ -35,7 +84,6 @@ begin
         ) with ordinality as item (
             document_id, chunk_id, score, vector_rank, vector_distance, keyword_rank, keyword_score, place
         )
-        where v_expand.o_mode <> 'none' or item.place <= p_k
     ),
 
     ranged as (
@@ -57,8 +105,7 @@ begin
                 else chunk.char_end
             end as char_end,
             coalesce(around.page_start, chunk.page_start) as page_start,
-            coalesce(around.page_end, chunk.page_end) as page_end,
-            chunk.content as chunk_content
+            coalesce(around.page_end, chunk.page_end) as page_end
         from ranked
         join ragpg.chunk
             on
@@ -73,8 +120,7 @@ begin
                 max(near.page_end) as page_end
             from ragpg.chunk as near
             where
-                v_expand.o_mode <> 'none'
-                and near.index_version_id = p_scope.index_version_id
+                near.index_version_id = p_scope.index_version_id
                 and near.document_id = ranked.document_id
                 and case v_expand.o_mode
                     when 'neighbors' then near.ordinal between chunk.ordinal - v_expand.o_neighbors and chunk.ordinal + v_expand.o_neighbors
@@ -87,12 +133,12 @@ begin
     ),
 
     merged as (
-        select distinct on (ranged.document_id, case when v_expand.o_mode = 'none' then ranged.place else ranged.char_start end)
+        select distinct on (ranged.document_id, ranged.char_start)
             ranged.*
         from ranged
         order by
             ranged.document_id,
-            case when v_expand.o_mode = 'none' then ranged.place else ranged.char_start end,
+            ranged.char_start,
             ranged.place
     ),
 
@@ -110,7 +156,6 @@ begin
         document.title,
         document.uri,
         case v_expand.o_mode
-            when 'none' then page.chunk_content
             when 'document' then document.content
             else substr(document.content, page.char_start + 1, page.char_end - page.char_start)
         end,

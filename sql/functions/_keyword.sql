@@ -185,7 +185,7 @@ declare
     v_leg ragpg._leg;
 begin
     if v_count = 0 then
-        v_leg := row('{}', '{}', '{}', p_terms.degraded || 'keyword_empty'::text, jsonb_build_object('path', 'no word of the query occurs'));
+        v_leg := row('{}', '{}', '{}', p_terms.degraded || 'keyword_empty'::text, jsonb_build_object('path', 'none', 'why', 'no word of the query occurs'));
         return v_leg;
     end if;
     if not v_every_match then
@@ -217,7 +217,19 @@ begin
     v_leg.chunk_ids := coalesce(v_leg.chunk_ids, '{}');
     v_leg.scores := coalesce(v_leg.scores, '{}');
     v_leg.degraded := p_terms.degraded || case when v_leg.chunk_ids = '{}' then array['keyword_empty'] else '{}' end;
-    v_leg.detail := jsonb_build_object('path', v_path, 'threshold', v_threshold, 'candidates', v_candidates::text, 'fresh_chunks', v_fresh);
+    v_leg.detail := jsonb_build_object(
+        'path', v_path,
+        'why', case
+            when p_scope.narrow_documents is not null then 'few chunks are visible: each is looked at'
+            when v_threshold is not null then 'only what can reach the score of the last place is scored'
+            when p_terms.every_match then 'the collection is small, or was never analysed'
+            else 'few chunks match'
+        end,
+        'candidates', cardinality(v_leg.chunk_ids),
+        'threshold', v_threshold,
+        'scored', v_candidates::text,
+        'fresh_chunks', v_fresh
+    );
     return v_leg;
 end;
 $$;

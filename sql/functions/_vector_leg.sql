@@ -41,16 +41,19 @@ $$;
 comment on function ragpg._nearest_exact(ragpg._scope, halfvec, integer) is 'The nearest visible chunks by comparing every one of them.';
 
 create function ragpg._chunk_join(p_scope ragpg._scope) returns text
-language sql immutable parallel safe
-begin atomic
-    select case when num_nonnulls(p_scope.chunk_filter, p_scope.phrases, p_scope.exclusions) > 0 then
-        'join ragpg.chunk on chunk.index_version_id = $2 and chunk.document_id = embedding.document_id and chunk.id = embedding.chunk_id'
-        || ' and ($8 is null or chunk.metadata @@ $8) and ($9 is null or chunk.content_tsv @@ $9)'
-        || ' and ($10 is null or not chunk.content_tsv @@ $10)'
-    else
-        'join (select) as every_chunk on $8 is null and $9 is null and $10 is null'
-    end;
+language plpgsql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if num_nonnulls(p_scope.chunk_filter, p_scope.phrases, p_scope.exclusions) = 0 then
+        -- every parameter has to be in the text, so that its type is known
+        return 'join (select) as every_chunk on $8 is null and $9 is null and $10 is null';
+    end if;
+    return 'join ragpg.chunk on chunk.index_version_id = $2 and chunk.document_id = embedding.document_id'
+        ' and chunk.id = embedding.chunk_id and ($8 is null or chunk.metadata @@ $8)'
+        ' and ($9 is null or chunk.content_tsv @@ $9) and ($10 is null or not chunk.content_tsv @@ $10)';
 end;
+$$;
 
 comment on function ragpg._chunk_join(ragpg._scope) is
 'The join that holds the conditions on chunks ($8 to $10), where there are any.';

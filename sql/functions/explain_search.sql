@@ -33,7 +33,7 @@ begin
     );
     if not ragpg._may_choose_principals() then
         -- frequencies, totals, the languages in use, and all that follows from them, speak of hidden documents too
-        v_ranking.detail := (v_ranking.detail #- '{vector,exact_up_to}')
+        v_ranking.detail := (v_ranking.detail #- '{vector,path}' #- '{vector,why}')
             - array['terms', 'keyword', 'phrases', 'exclusions'];
     end if;
     return jsonb_strip_nulls(v_ranking.detail) || jsonb_build_object(
@@ -41,6 +41,7 @@ begin
         'index_version', v_scope.index_version_id,
         'tenant_id', v_scope.tenant_id,
         'principals', v_scope.principals,
+        'visible_chunks', ragpg._count_visible(v_ranking.scope, 2147483647),
         'candidates', coalesce(cardinality(v_ranking.chunk_ids), 0),
         'degraded', v_ranking.degraded
     );

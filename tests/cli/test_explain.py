@@ -64,13 +64,14 @@ def test_hnsw_and_why(capsys: pytest.CaptureFixture[str]) -> None:
         mode="vector",
         tenant_id="acme",
         principals=["public"],
-        vector={"path": "hnsw", "visible_chunks": 10000, "visible_is_capped": True, "exact_up_to": 10000},
+        visible_chunks=20000,
+        vector={"path": "hnsw", "why": "more than 10,000 chunks are visible", "candidates": 50},
     )
     assert "asked as:       public in tenant acme" in shown
-    assert "visible chunks: more than 10,000 (not counted any further)" in shown
+    assert "visible chunks: 20,000" in shown
     assert (
         "vector leg:     approximate: the HNSW index was walked until the page was full; "
-        "more than 10,000 are visible" in shown
+        "more than 10,000 chunks are visible; 50 candidates" in shown
     )
     assert not any(line.startswith("words") for line in shown)
 

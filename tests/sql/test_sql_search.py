@@ -347,7 +347,7 @@ def test_explain_tells_terms_paths_and_timings(handbook: psycopg.Connection) -> 
     assert {"keyword", "vector", "terms", "timings_ms", "degraded", "principals"} <= explained.keys()
     assert {term["lexeme"]: term["document_frequency"] for term in explained["terms"]}["thirti"] == 2
     assert explained["vector"]["path"] == "exact"
-    assert explained["vector"]["visible_chunks"] == 1, "what the phrase leaves"
+    assert explained["visible_chunks"] == 1, "what the phrase leaves"
     assert explained["phrases"] == "'annual' <-> 'leav'"
 
 

@@ -54,7 +54,6 @@ create type ragpg._scope as (
     narrow_limit integer,
     is_narrow boolean,
     visible_chunks integer,
-    visible_is_capped boolean,
     narrow_documents uuid[]
 );
 

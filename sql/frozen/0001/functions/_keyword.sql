@@ -24,12 +24,14 @@ create function ragpg._best_matches(
 ) returns ragpg._leg
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
+-- the bitmap of a common word has to fit, or every chunk on its pages is checked again
+set work_mem = '64MB'
 set jit = off
 as $$
 declare
     v_leg ragpg._leg;
 begin
-    -- the number of terms is the only thing that varies in the text: every value is a parameter
+    -- the number of terms, and what is looked at first, is all that varies in the text: every value is a parameter
     execute
         'select array_agg(best.document_id order by best.score desc, best.id), array_agg(best.id order by best.score desc, best.id),'
         ' array_agg(best.score order by best.score desc, best.id)'
@@ -38,16 +40,22 @@ begin
         '   from ('
         '     select chunk.document_id, chunk.id, chunk.content_tsv,'
         '       $3 * (1 - $4 + $4 * chunk.lexeme_count / $5) as saturation'
-        '     from ragpg.chunk join ragpg.document on document.id = chunk.document_id'
-        '     where chunk.index_version_id = $6'
-        '       and ' || case when p_fresh
-            then '(chunk.content_tsv @@ $7 or (chunk.written_at >= $8 and chunk.content_tsv @@ $9))'
-            else 'chunk.content_tsv @@ $7' end ||
-        '       and document.collection_id = $10 and document.tenant_id = $11 and ($12 or document.acl && $13)'
+        '     from '
+        -- the fences keep the planner from searching the word index once a document
+        || case when p_scope.narrow_documents is null then
+            '(select document_id, id, content_tsv, lexeme_count, metadata from ragpg.chunk where index_version_id = $6 and '
+            || case when p_fresh then '(content_tsv @@ $7 or (written_at >= $8 and content_tsv @@ $9))' else 'content_tsv @@ $7' end
+            || ' offset 0) as chunk join ragpg.document on document.id = chunk.document_id and $19 is null'
+        else
+            'unnest($19) as narrow (id) join ragpg.document on document.id = narrow.id cross join lateral'
+            ' (select chunk.* from ragpg.chunk where index_version_id = $6 and chunk.document_id = document.id offset 0) as chunk'
+        end ||
+        '     where document.collection_id = $10 and document.tenant_id = $11 and ($12 or document.acl && $13)'
         '       and (document.expires_at is null or document.expires_at > now())'
         '       and ($14 is null or document.metadata @@ $14) and ($15 is null or chunk.metadata @@ $15)'
         '       and ($16 is null or chunk.content_tsv @@ $16) and ($17 is null or not chunk.content_tsv @@ $17)'
-        -- a fence: the length normalisation is computed once a chunk, not once a term
+        || case when p_scope.narrow_documents is null then '' else ' and chunk.content_tsv @@ $9' end ||
+        -- another: the length normalisation is computed once a chunk, not once a term
         '     offset 0'
         '   ) as found'
         ' ) as scored order by scored.score desc, scored.id limit $18) as best'
@@ -56,13 +64,13 @@ begin
         p_terms.weights, p_terms.queries, p_scope.bm25_k1, p_scope.bm25_b, p_terms.average_length,
         p_scope.index_version_id, p_candidates, p_scope.statistics_horizon, ragpg._any_of(p_terms.lexemes),
         p_scope.collection_id, p_scope.tenant_id, p_scope.every_document, p_scope.principals,
-        p_scope.filter, p_scope.chunk_filter, p_scope.phrases, p_scope.exclusions, p_limit;
+        p_scope.filter, p_scope.chunk_filter, p_scope.phrases, p_scope.exclusions, p_limit, p_scope.narrow_documents;
     return v_leg;
 end;
 $$;
 
 comment on function ragpg._best_matches(ragpg._scope, ragpg._terms, tsquery, boolean, integer) is
-'The p_limit best visible chunks by BM25 among those that match p_candidates (with p_fresh: and among all matches written since the statistics).';
+'The p_limit best visible chunks by BM25 among those that match p_candidates (with p_fresh: and among all matches written since the statistics). For a narrow caller, among all that match.';
 
 create function ragpg._keyword_scores(
     p_scope ragpg._scope, p_terms ragpg._terms, p_document_ids uuid[], p_chunk_ids uuid[]
@@ -163,9 +171,12 @@ set plan_cache_mode = force_custom_plan
 set jit = off
 as $$
 declare
+    -- more than a page of the rarest matches are scored first: a higher threshold saves more than they cost (docs/decisions.md)
+    v_first_matches constant integer := 20 * p_limit;
     v_count constant integer := coalesce(cardinality(p_terms.lexemes), 0);
     v_all constant tsquery := ragpg._any_of(p_terms.lexemes);
     v_candidates tsquery := v_all;
+    v_every_match constant boolean := p_terms.every_match or p_scope.narrow_documents is not null;
     v_fresh boolean := false;
     v_path text := 'every match';
     v_used integer := 0;
@@ -174,10 +185,10 @@ declare
     v_leg ragpg._leg;
 begin
     if v_count = 0 then
-        v_leg := row('{}', '{}', '{}', p_terms.degraded || 'keyword_empty'::text, jsonb_build_object('path', 'no word of the query occurs'));
+        v_leg := row('{}', '{}', '{}', p_terms.degraded || 'keyword_empty'::text, jsonb_build_object('path', 'none', 'why', 'no word of the query occurs'));
         return v_leg;
     end if;
-    if not p_terms.every_match then
+    if not v_every_match then
         v_fresh := p_scope.statistics_horizon is not null and exists (
             select from ragpg.chunk
             where chunk.index_version_id = p_scope.index_version_id and chunk.written_at >= p_scope.statistics_horizon
@@ -187,7 +198,7 @@ begin
             loop
                 v_used := v_used + 1;
                 v_matches := v_matches + p_terms.document_frequencies[v_used];
-                exit when v_used = v_count or v_matches >= p_limit;
+                exit when v_used = v_count or v_matches >= v_first_matches;
             end loop;
             exit when v_used = v_count;
             v_leg := ragpg._best_matches(p_scope, p_terms, ragpg._any_of(p_terms.lexemes[1:v_used]), false, p_limit);
@@ -206,7 +217,19 @@ begin
     v_leg.chunk_ids := coalesce(v_leg.chunk_ids, '{}');
     v_leg.scores := coalesce(v_leg.scores, '{}');
     v_leg.degraded := p_terms.degraded || case when v_leg.chunk_ids = '{}' then array['keyword_empty'] else '{}' end;
-    v_leg.detail := jsonb_build_object('path', v_path, 'threshold', v_threshold, 'candidates', v_candidates::text, 'fresh_chunks', v_fresh);
+    v_leg.detail := jsonb_build_object(
+        'path', v_path,
+        'why', case
+            when p_scope.narrow_documents is not null then 'few chunks are visible: each is looked at'
+            when v_threshold is not null then 'only what can reach the score of the last place is scored'
+            when p_terms.every_match then 'the collection is small, or was never analysed'
+            else 'few chunks match'
+        end,
+        'candidates', cardinality(v_leg.chunk_ids),
+        'threshold', v_threshold,
+        'scored', v_candidates::text,
+        'fresh_chunks', v_fresh
+    );
     return v_leg;
 end;
 $$;

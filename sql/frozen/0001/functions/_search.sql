@@ -55,7 +55,7 @@ declare
     v_vector_done timestamptz;
     v_scope ragpg._scope := p_scope;
     v_languages text[];
-    v_configs text[];
+    v_configs text[] := '{}';
     v_query record;
     v_embedding ragpg.embedding.embedding%type;
     v_terms ragpg._terms;
@@ -73,17 +73,19 @@ begin
     end if;
     perform ragpg._check_weights(p_vector_weight, p_keyword_weight);
     v_embedding := ragpg._check_embedding(p_scope, p_embedding);
-    v_languages := ragpg._configs(p_scope);
-    v_configs := array(
-        select ragpg._config_name(config.cfgname, namespace.nspname)
-        from pg_ts_config as config
-        join pg_namespace as namespace on namespace.oid = config.cfgnamespace
-        where ragpg._config_name(config.cfgname, namespace.nspname) = any (v_languages)
-    );
-    if cardinality(v_configs) < cardinality(v_languages) and ragpg._sees_language(
-        p_scope, array(select unnest(v_languages) except select unnest(v_configs))
-    ) then
-        v_degraded := v_degraded || 'language_missing'::text;
+    if p_query is not null then
+        v_languages := ragpg._configs(p_scope);
+        v_configs := array(
+            select ragpg._config_name(config.cfgname, namespace.nspname)
+            from pg_ts_config as config
+            join pg_namespace as namespace on namespace.oid = config.cfgnamespace
+            where ragpg._config_name(config.cfgname, namespace.nspname) = any (v_languages)
+        );
+        if cardinality(v_configs) < cardinality(v_languages) and ragpg._sees_language(
+            p_scope, array(select unnest(v_languages) except select unnest(v_configs))
+        ) then
+            v_degraded := v_degraded || 'language_missing'::text;
+        end if;
     end if;
     v_query := ragpg._parse_query(v_configs, p_query);
     v_scope.configs := v_configs;
@@ -97,7 +99,7 @@ begin
             hint = 'Give some words; to search by an embedding alone, p_query is null.';
     end if;
     v_analysed := clock_timestamp();
-    v_scope := ragpg._measure_visibility(v_scope);
+    v_scope := ragpg._measure_visibility(v_scope, ragpg._narrow_limit(v_scope));
     v_measured := clock_timestamp();
 
     if p_mode in ('hybrid', 'keyword') then

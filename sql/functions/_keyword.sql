@@ -19,12 +19,12 @@ end;
 comment on function ragpg._score_expression(integer) is
 'The SQL expression for the BM25 score of a chunk over n terms; $1 are the weights, $2 the terms as tsquery.';
 
+-- work_mem: the bitmap of a common word has to fit, or every chunk on its pages is checked again.
 create function ragpg._best_matches(
     p_scope ragpg._scope, p_terms ragpg._terms, p_candidates tsquery, p_fresh boolean, p_limit integer
 ) returns ragpg._leg
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
--- the bitmap of a common word has to fit, or every chunk on its pages is checked again
 set work_mem = '64MB'
 set jit = off
 as $$

@@ -58,6 +58,8 @@ $$;
 comment on function ragpg._chunk_join(ragpg._scope) is
 'The join that holds the conditions on chunks ($8 to $10), where there are any.';
 
+-- The walk through the graph is the plan: anything that sorts would have to read every vector. Past max_scan_tuples or work_mem
+-- pgvector would fill the page with what it has seen without looking on: p_passed ends the walk before.
 create function ragpg._nearest_hnsw(p_scope ragpg._scope, p_embedding halfvec, p_limit integer, p_passed integer default 8000)
 returns ragpg._leg
 language plpgsql stable
@@ -65,10 +67,8 @@ set search_path = pg_catalog, pg_temp
 set jit = off
 set hnsw.iterative_scan = 'relaxed_order'
 set hnsw.ef_search = 400
--- past these two pgvector would fill the page with what it has seen without looking on: the limit below ends the walk before
 set hnsw.max_scan_tuples = 40000
 set work_mem = '32MB'
--- the walk through the graph is the plan: anything that sorts would have to read every vector
 set enable_sort = off
 set enable_hashjoin = off
 set enable_mergejoin = off

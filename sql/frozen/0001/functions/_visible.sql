@@ -1,4 +1,3 @@
--- requires: _estimated_chunks
 create function ragpg._count_visible(p_scope ragpg._scope, p_cap integer) returns integer
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -87,13 +86,16 @@ comment on function ragpg._measure_visibility(ragpg._scope, integer) is
 'The scope with a count, up to a cap, of what the caller may see through the filters. A narrow caller''s documents are named in it.';
 
 create function ragpg._narrow_limit(p_scope ragpg._scope) returns integer
-language sql stable
-begin atomic
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
     -- comparing every visible vector costs in proportion to them, walking the graph in proportion to what it has to pass: they
     -- meet where the square of the visible chunks is about 300 times all chunks (measured: docs/decisions.md)
-    select least(greatest(
+    return least(greatest(
         1000, ceil(sqrt(300.0 * greatest(p_scope.chunk_count, ragpg._estimated_chunks(p_scope.index_version_id), 0)))
-    ), 100000)::integer;
+    ), 100000);
 end;
+$$;
 
 comment on function ragpg._narrow_limit(ragpg._scope) is 'Up to how many visible chunks it is quicker to compare each than to use the HNSW index.';

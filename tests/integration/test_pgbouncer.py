@@ -13,7 +13,7 @@ from ragpg import Client
 from ragpg.db.embedded import OWNER
 from tests.proofs import bouncer
 from tests.proofs.bouncer import PgBouncer
-from tests.proofs.callers import Question, broad_then_narrow, page, questions
+from tests.proofs.broad_narrow import Question, broad_then_narrow, page, questions
 from tests.proofs.synthetic import BROAD, COLLECTION, NARROW, Corpus
 
 if TYPE_CHECKING:

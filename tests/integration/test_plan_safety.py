@@ -12,7 +12,7 @@ import pytest
 from psycopg_pool import ConnectionPool
 from sqlalchemy import create_engine, text
 
-from tests.proofs.callers import (
+from tests.proofs.broad_narrow import (
     PATHS,
     STATEMENTS,
     Question,

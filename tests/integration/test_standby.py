@@ -17,7 +17,7 @@ from ragpg import Client
 from ragpg.db.account import Account
 from ragpg.db.embedded import OWNER, EmbeddedServer
 from ragpg.errors import DatabaseError
-from tests.proofs.callers import STATEMENTS, questions
+from tests.proofs.broad_narrow import STATEMENTS, questions
 from tests.proofs.synthetic import BROAD, COLLECTION, NARROW, Corpus
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ import psycopg
 from ragpg.db.embedded import OWNER, EmbeddedServer
 from ragpg.db.migrate import migrate
 from tests.proofs import bouncer
-from tests.proofs.callers import (
+from tests.proofs.broad_narrow import (
     BROAD_QUERIES,
     NARROW_QUERIES,
     STATEMENTS,

@@ -100,29 +100,66 @@ def test_the_length_of_the_corpus_follows_every_write(conn: psycopg.Connection) 
     fresh=st.integers(0, 5),
     deleted=st.integers(0, 3),
     k=st.integers(1, 12),
+    hidden=st.sets(st.integers(0, 24)),
+    narrow=st.booleans(),
 )
 def test_the_boolean_threshold_returns_the_top_k_of_full_scoring(
-    conn: psycopg.Connection, documents: list[list[str]], query: list[str], fresh: int, deleted: int, k: int
+    conn: psycopg.Connection,
+    documents: list[list[str]],
+    query: list[str],
+    fresh: int,
+    deleted: int,
+    k: int,
+    hidden: set[int],
+    narrow: bool,
 ) -> None:
     """The statistics are taken before the last documents come and some go; the collection then passes for a large one."""
     with conn.transaction(force_rollback=True):
+        if not narrow:
+            pass_for_a_broad_caller(conn)
         create(conn, dimensions=None)
         words = [" ".join(f"word{letter}" for letter in letters) for letters in documents]
         for number, text in enumerate(words[fresh:]):
-            upsert(conn, f"d{number}", [text])
+            upsert(conn, f"d{number}", [text], acl=["group:x"] if number in hidden else ["public"])
         make_statistics(conn)
         for number, text in enumerate(words[:fresh]):
-            upsert(conn, f"fresh{number}", [text + " wordz"])
+            upsert(
+                conn,
+                f"fresh{number}",
+                [text + " wordz"],
+                acl=["group:x"] if number + 20 in hidden else ["public"],
+            )
         for number in range(deleted):
             call(conn, "delete_document", p_collection="c", p_external_id=f"d{number}")
         text = " ".join(f"word{letter}" for letter in query)
-        everything = full_scores(conn, text)
+        visible = {
+            str(row[0])
+            for row in conn.execute(
+                "select chunk.id from ragpg.chunk join ragpg.document on document.id = chunk.document_id"
+                " where document.acl && '{public}'"
+            )
+        }
+        everything = {key: score for key, score in full_scores(conn, text).items() if key in visible}
         best = sorted(everything.items(), key=lambda item: (-item[1], item[0]))[:k]
         found = keyword(conn, text, k)
         assert list(found.values()) == pytest.approx([score for _, score in best], abs=1e-9)
         assert found.keys() <= everything.keys()
         for key, score in found.items():
             assert score == pytest.approx(everything[key], abs=1e-9)
+
+
+def pass_for_a_broad_caller(connection: psycopg.Connection[Any]) -> None:
+    """Whatever the caller sees counts as much, and one page of matches is enough for a threshold."""
+    for function, was, becomes in (
+        ("_narrow_limit(ragpg._scope)", "greatest(\n        1000,", "least(\n        0,"),
+        ("_keyword_leg(ragpg._scope, ragpg._terms, integer)", ":= 20 * p_limit", ":= p_limit"),
+    ):
+        row = connection.execute(
+            "select pg_get_functiondef(%s::regprocedure)", (f"ragpg.{function}",)
+        ).fetchone()
+        assert row is not None
+        assert was in row[0]
+        connection.execute(row[0].replace(was, becomes))
 
 
 def make_statistics(connection: psycopg.Connection[Any]) -> None:

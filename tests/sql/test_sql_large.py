@@ -126,6 +126,65 @@ def test_hnsw_serves_the_broad_caller_and_exact_search_the_narrow_one(large: psy
     assert explain(large, "term1", p_embedding=vector(random_vector(source)))["vector"]["path"] == "hnsw"
 
 
+def test_what_is_visible_far_from_the_query_fills_the_page_all_the_same(
+    pg_server: PgServer, template: str
+) -> None:
+    """Half of the chunks may be seen, all of them on the other side: the graph's way to them is long."""
+    name = pg_server.create_database(template=template)
+    pg_server.run("create role large_reader login")
+    source = random.Random(2)
+    try:
+        with psycopg.connect(pg_server.url(name), autocommit=True) as connection:
+            create(connection, dimensions=DIMENSIONS)
+            for number in range(16):
+                near = number < 8
+                upsert(
+                    connection,
+                    f"d{number}",
+                    [random_chunk(source) for _ in range(CHUNKS)],
+                    [
+                        [(9.0 if near else -9.0) + source.gauss(0, 1)]
+                        + [source.gauss(0, 1) for _ in range(DIMENSIONS - 1)]
+                        for _ in range(CHUNKS)
+                    ],
+                    acl=["group:near" if near else "group:far"],
+                )
+            call(connection, "refresh_statistics", p_collection="c")
+            connection.execute("analyze")
+            query = [9.0] + [0.0] * (DIMENSIONS - 1)
+            far = nearest(connection, query, p_k=50, p_principals=["group:far"])
+            wanted = connection.execute(
+                "select embedding.chunk_id from ragpg.embedding"
+                " join ragpg.document on document.id = embedding.document_id where document.acl && '{group:far}'"
+                " order by ragpg._cosine_distance(embedding, %s::halfvec) + 0 limit 50",
+                (vector(query),),
+            ).fetchall()
+            assert [hit["chunk_id"] for hit in far] == [row[0] for row in wanted]
+            assert far[0]["degraded"] == ["exact_fallback"]
+            connection.execute("select ragpg.grant_access('large_reader', 'reader')")
+        with psycopg.connect(pg_server.url(name, user="large_reader"), autocommit=True) as reader:
+            reader.execute("set ragpg.principals = 'group:far'")
+            hits = nearest(reader, query, p_k=50)
+            assert [hit["chunk_id"] for hit in hits] == [row[0] for row in wanted]
+            assert hits[0]["degraded"] == [], "a reader is told nothing of what lies between"
+    finally:
+        pg_server.drop_database(name)
+        pg_server.run("drop role large_reader")
+
+
+def test_few_long_documents_are_not_taken_for_few_chunks(large: psycopg.Connection[Any]) -> None:
+    """23 documents are few, their 11,500 chunks are not."""
+    row = large.execute(
+        "select (measured).is_narrow, (measured).visible_chunks, (measured).narrow_documents"
+        " from (select ragpg._measure_visibility(ragpg._open_search('c', null, null, null, null, null), 2000) as measured"
+        " offset 0) as one"
+    ).fetchone()
+    assert row is not None
+    assert row[0] is False
+    assert row[1] > 2000
+    assert row[2] is None
+
+
 def test_a_narrow_caller_after_many_broad_ones_gets_full_exact_pages(large: psycopg.Connection[Any]) -> None:
     source = random.Random(11)
     large.execute("update ragpg.document set acl = '{group:only}' where external_id = 'd0'")

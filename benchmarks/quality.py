@@ -158,6 +158,7 @@ def reference_bm25(connection: psycopg.Connection[Any], name: str, queries: dict
     lexemes = (
         "select array_agg(word.lexeme) from unnest({}) as word"
         " cross join lateral generate_series(1, coalesce(cardinality(word.positions), 1))"
+        " where word.lexeme !~ '^[~^]'"
     )
     cursor = connection.cursor(row_factory=tuple_row)
     rows = cursor.execute(

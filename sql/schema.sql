@@ -100,6 +100,14 @@ CREATE TYPE ragpg.search_hit AS (
 
 COMMENT ON TYPE ragpg.search_hit IS 'One search result. Ranks count from 1; a higher score and a lower distance are better; degraded says why the answer is less than it could be, empty when nothing was given up.';
 
+CREATE FUNCTION ragpg._accented() RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT '[\u00C0-\u024F\u0253-\u025B\u0300-\u036F\u0386-\u03CE\u0401\u0451\u1E00-\u1FFF]'::text;
+END;
+
+COMMENT ON FUNCTION ragpg._accented() IS 'The regular expression for a letter that may have an accent to strip.';
+
 CREATE FUNCTION ragpg._activation_lock(p_collection text) RETURNS bigint
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
@@ -114,23 +122,23 @@ CREATE FUNCTION ragpg._analyze(p_config regconfig, p_text text) RETURNS tsvector
     AS $$
 declare
     v_text text := ragpg._normalise(p_text);
-    v_bigrams tsvector := '';
+    v_characters tsvector := '';
 begin
     if v_text is null then
         return '';
     end if;
     if octet_length(v_text) <> length(v_text) and v_text ~ ragpg._spaceless() then
-        v_bigrams := ragpg._positioned_lexemes(ragpg._bigrams(v_text));
+        v_characters := ragpg._characters(v_text);
         v_text := regexp_replace(v_text, ragpg._spaceless(), ' ', 'g');
     end if;
-    return to_tsvector(p_config, ragpg._plain_words(v_text))
-        || v_bigrams
+    return ragpg._words(p_config, ragpg._plain_words(v_text))
+        || v_characters
         || to_tsvector(p_config, ragpg._word_parts(v_text))
         || ragpg._positioned_lexemes(ragpg._identifiers(v_text));
 end;
 $$;
 
-COMMENT ON FUNCTION ragpg._analyze(p_config regconfig, p_text text) IS 'The tsvector of a text: words by the given configuration, identifiers whole and by part, scripts without spaces as bigrams. Documents and queries both go through it.';
+COMMENT ON FUNCTION ragpg._analyze(p_config regconfig, p_text text) IS 'The tsvector of a text: words by the given configuration, identifiers whole and by part, scripts without spaces as pairs of characters. Documents and queries both go through it.';
 
 CREATE FUNCTION ragpg._announce_write(p_index_version bigint) RETURNS void
     LANGUAGE plpgsql
@@ -211,24 +219,6 @@ end;
 $_$;
 
 COMMENT ON FUNCTION ragpg._best_matches(p_scope ragpg._scope, p_terms ragpg._terms, p_candidates tsquery, p_fresh boolean, p_limit integer) IS 'The p_limit best visible chunks by BM25 among those that match p_candidates (with p_fresh: and among all matches written since the statistics). For a narrow caller, among all that match.';
-
-CREATE FUNCTION ragpg._spaceless() RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    BEGIN ATOMIC
- SELECT ('[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005\u3040-\u30FF\u3400-\u4DBF\u4E00-\u9FFF'::text || '\uAC00-\uD7AF\uF900-\uFAFF\U00020000-\U0003FFFF]+'::text);
-END;
-
-COMMENT ON FUNCTION ragpg._spaceless() IS 'The regular expression for a run of a script written without spaces: Thai, Lao, Burmese, Khmer, Japanese, Chinese; and Korean, whose particles stick to words.';
-
-CREATE FUNCTION ragpg._bigrams(p_text text) RETURNS text[]
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    BEGIN ATOMIC
- SELECT COALESCE(array_agg(substr(run.letters[1], gram.start, 2) ORDER BY run.place, gram.start), '{}'::text[]) AS "coalesce"
-    FROM (regexp_matches(_bigrams.p_text, (('('::text || ragpg._spaceless()) || ')'::text), 'g'::text) WITH ORDINALITY run(letters, place)
-      CROSS JOIN LATERAL generate_series(1, GREATEST((length(run.letters[1]) - 1), 1)) gram(start));
-END;
-
-COMMENT ON FUNCTION ragpg._bigrams(p_text text) IS 'The overlapping character pairs of every run of a script written without spaces (Chinese, Japanese, Korean, Thai, Lao, Burmese, Khmer), in order.';
 
 CREATE FUNCTION ragpg._bind_role(p_role text, p_principals text[], p_tenant_id text) RETURNS void
     LANGUAGE plpgsql
@@ -433,6 +423,56 @@ end;
 $$;
 
 COMMENT ON FUNCTION ragpg._centroid(p_scope ragpg._scope, p_document_ids uuid[], p_chunk_ids uuid[], p_weights double precision[]) IS 'The weighted centroid of the given chunks'' vectors; null where none has one.';
+
+CREATE FUNCTION ragpg._spaceless() RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT ('[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005\u3040-\u30FF\u3400-\u4DBF\u4E00-\u9FFF'::text || '\uAC00-\uD7AF\uF900-\uFAFF\U00020000-\U0003FFFF]+'::text);
+END;
+
+COMMENT ON FUNCTION ragpg._spaceless() IS 'The regular expression for a run of a script written without spaces: Thai, Lao, Burmese, Khmer, Japanese, Chinese; and Korean, whose particles stick to words.';
+
+CREATE FUNCTION ragpg._letters(p_text text) RETURNS TABLE(place bigint, pair text, alone text, single text, is_first boolean)
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT item.place,
+         CASE
+             WHEN (item.next <> ' '::text) THEN (item.letter || item.next)
+             ELSE NULL::text
+         END AS "case",
+         CASE
+             WHEN ((item.previous = ' '::text) AND (item.next = ' '::text)) THEN letter.marked
+             ELSE NULL::text
+         END AS "case",
+         CASE
+             WHEN (letter.marked <> item.letter) THEN letter.marked
+             ELSE NULL::text
+         END AS "case",
+     (item.previous = ' '::text)
+    FROM ((( SELECT string_to_array(regexp_replace(_letters.p_text, ('[^'::text || substr(ragpg._spaceless(), 2)), ' '::text, 'g'::text), NULL::text) AS letters) run
+      CROSS JOIN LATERAL UNNEST((' '::text || run.letters), run.letters, (run.letters[2:] || ' '::text)) WITH ORDINALITY item(previous, letter, next, place))
+      CROSS JOIN LATERAL ( SELECT
+                 CASE
+                     WHEN (item.letter < ('　'::text COLLATE "C")) THEN item.letter
+                     ELSE ('^'::text || item.letter)
+                 END AS marked) letter)
+   WHERE (item.letter <> ' '::text);
+END;
+
+COMMENT ON FUNCTION ragpg._letters(p_text text) IS 'The characters of the runs of a text that are written without spaces: the pair that each begins, what stands for it where it is alone in its run, what stands for it anywhere (Chinese, Japanese and Korean only).';
+
+CREATE FUNCTION ragpg._characters(p_text text) RETURNS tsvector
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT (COALESCE(string_agg(concat_ws(' '::text, (((''''::text || COALESCE(letter.pair,
+         CASE
+             WHEN (letter.single IS NULL) THEN letter.alone
+             ELSE NULL::text
+         END)) || ''':'::text) || letter.place), ((''''::text || letter.single) || ''''::text)), ' '::text), ''::text))::tsvector AS "coalesce"
+    FROM ragpg._letters(_characters.p_text) letter(place, pair, alone, single, is_first);
+END;
+
+COMMENT ON FUNCTION ragpg._characters(p_text text) IS 'The characters of a text''s runs without spaces (Chinese, Japanese, Korean, Thai, Lao, Burmese, Khmer) as lexemes: overlapping pairs at their places, and of the first three each character by itself, marked ^.';
 
 CREATE FUNCTION ragpg._check_acl(p_acl text[]) RETURNS void
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -1246,6 +1286,18 @@ $_$;
 
 COMMENT ON FUNCTION ragpg._filters_failed(p_scope ragpg._scope, p_query text, p_document_id uuid) IS 'The conditions that keep a document out of a search: p_filter, or those that none of its chunks meets; combination where each is met by some chunk, but all of them by none.';
 
+CREATE FUNCTION ragpg._fold(p_text text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT
+         CASE
+             WHEN (p_text !~ ragpg._accented()) THEN p_text
+             ELSE translate(replace(replace(replace(replace(replace(replace(replace(replace(NORMALIZE(regexp_replace(NORMALIZE(p_text, NFD), '[\u0300-\u0305\u0307\u0309-\u036F]|(?<![\u0400-\u04FF])[\u0306\u0308]'::text, ''::text, 'g'::text), NFC), 'ß'::text, 'ss'::text), 'ẞ'::text, 'SS'::text), 'æ'::text, 'ae'::text), 'Æ'::text, 'AE'::text), 'œ'::text, 'oe'::text), 'Œ'::text, 'OE'::text), 'þ'::text, 'th'::text), 'Þ'::text, 'TH'::text), 'øØđĐðÐħĦıłŁŋŊŧŦƒɓƁɗƊƙƘƴƳςёЁ'::text, 'oOdDdDhHilLnNtTfbBdDkKyYσеЕ'::text)
+         END AS translate;
+END;
+
+COMMENT ON FUNCTION ragpg._fold(p_text text) IS 'The text with Latin and Greek letters stripped of their accents (Müller: Muller, Straße: Strasse, Łódź: Lodz). Other scripts stay, but for ё and stress marks.';
+
 CREATE FUNCTION ragpg._fuse(p_scope ragpg._scope, p_terms ragpg._terms, p_embedding public.halfvec, p_keyword ragpg._leg, p_vector ragpg._leg, p_fusion text, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision) RETURNS ragpg._ranking
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1439,15 +1491,34 @@ $$;
 
 COMMENT ON FUNCTION ragpg._hits(p_scope ragpg._scope, p_ranking ragpg._ranking, p_k integer, p_expand text) IS 'The first p_k of a ranking with their text, expanded to parents, neighbours or whole documents. RG007.';
 
+CREATE FUNCTION ragpg._pictographs() RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT '[\u2600-\u27BF\U0001F000-\U0001FAFF]'::text;
+END;
+
+COMMENT ON FUNCTION ragpg._pictographs() IS 'The regular expression for an emoji or another pictograph.';
+
 CREATE FUNCTION ragpg._identifiers(p_text text) RETURNS text[]
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
- SELECT COALESCE(array_agg(lower(found.token[1]) ORDER BY found.place), '{}'::text[]) AS "coalesce"
-    FROM regexp_matches(_identifiers.p_text, ('([[:alnum:]_]+(?:[-_./:@+#~&=?%\\]+[[:alnum:]_]+)+[+#]*|[[:alnum:]]+[+#]+|[[:alnum:]]*_[[:alnum:]_]*'::text || '|(?<![[:alnum:]])\.[[:alpha:]][[:alnum:]]*)'::text), 'g'::text) WITH ORDINALITY found(token, place)
-   WHERE ((length(found.token[1]) >= 2) AND (length(found.token[1]) <= 255));
+ SELECT COALESCE(array_agg(lower(ragpg._fold(name.text)) ORDER BY found.place, name.place), '{}'::text[]) AS "coalesce"
+    FROM (regexp_matches(_identifiers.p_text, ((('([[:alnum:]_]+(?:[-_./:@+#~&=?%\\]+[[:alnum:]_]+)+[+#]*|[[:alnum:]]+[+#]+|[[:alnum:]]*_+[[:alnum:]][[:alnum:]_]*'::text || '|[[:alnum:]]+_+|(?<![[:alnum:]])(?:\.|::)[[:alnum:]]+|'::text) || ragpg._pictographs()) || ')'::text), 'g'::text) WITH ORDINALITY found(token, place)
+      CROSS JOIN LATERAL ( SELECT found.token[1] AS text,
+             (0)::bigint AS place
+         UNION ALL
+          SELECT part.text,
+             part.place
+            FROM regexp_split_to_table(found.token[1], '[/\\:@&=?%~]+'::text) WITH ORDINALITY part(text, place)
+           WHERE ((found.token[1] ~ '[/\\:@&=?%~]'::text) AND (part.text ~ '[-_.+#]'::text) AND (part.text <> found.token[1]))
+         UNION ALL
+          SELECT substr(found.token[1], 2) AS substr,
+             1
+           WHERE (found.token[1] ~ '^[vV][0-9]+[.]'::text)) name)
+   WHERE (length(name.text) <= 255);
 END;
 
-COMMENT ON FUNCTION ragpg._identifiers(p_text text) IS 'The identifiers of a text (error codes, versions, paths, addresses, C++, snake_case), whole and in lower case, in order.';
+COMMENT ON FUNCTION ragpg._identifiers(p_text text) IS 'The identifiers of a text (error codes, versions, paths, addresses, C++, snake_case, emojis), whole and in lower case, in order, each followed by those inside it (the host of a URL, the file of a path).';
 
 CREATE FUNCTION ragpg._index_version(p_collection text, p_index_version bigint DEFAULT NULL::bigint, OUT collection_id bigint, OUT index_version_id bigint, OUT language text, OUT chunking jsonb, OUT embedding_provider text, OUT embedding_model text, OUT dimensions integer, OUT query_prefix text, OUT document_prefix text, OUT is_active boolean) RETURNS record
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -1741,10 +1812,11 @@ CREATE FUNCTION ragpg._lexeme_count(p_tsv tsvector) RETURNS integer
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
  SELECT (COALESCE(sum(COALESCE(cardinality(word.positions), 1)), (0)::bigint))::integer AS "coalesce"
-    FROM unnest(_lexeme_count.p_tsv) word(lexeme, positions, weights);
+    FROM unnest(_lexeme_count.p_tsv) word(lexeme, positions, weights)
+   WHERE ((NOT starts_with(word.lexeme, '~'::text)) AND (NOT starts_with(word.lexeme, '^'::text)));
 END;
 
-COMMENT ON FUNCTION ragpg._lexeme_count(p_tsv tsvector) IS 'The length of a chunk as BM25 takes it: the number of positions in its tsvector.';
+COMMENT ON FUNCTION ragpg._lexeme_count(p_tsv tsvector) IS 'The length of a chunk as BM25 takes it: the number of positions in its tsvector, without stop words and single characters.';
 
 CREATE FUNCTION ragpg._load_pgvector() RETURNS public.vector
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -1969,11 +2041,11 @@ CREATE FUNCTION ragpg._normalise(p_text text) RETURNS text
  SELECT
          CASE
              WHEN (octet_length(p_text) = length(p_text)) THEN p_text
-             ELSE NORMALIZE(p_text, NFKC)
-         END AS "normalize";
+             ELSE regexp_replace(regexp_replace(NORMALIZE(p_text, NFKC), '[\u00AD\u200B-\u200F\u2060\uFE00-\uFE0F\uFEFF\u0591-\u05BD\u05BF-\u05C7\u0640\u064B-\u0652\u0670]'::text, ''::text, 'g'::text), '[\u2010-\u2013\u2212]'::text, '-'::text, 'g'::text)
+         END AS regexp_replace;
 END;
 
-COMMENT ON FUNCTION ragpg._normalise(p_text text) IS 'The text in Unicode normal form KC, so that full-width letters, ligatures and combining marks match their plain forms.';
+COMMENT ON FUNCTION ragpg._normalise(p_text text) IS 'The text in Unicode normal form KC, so that full-width letters, ligatures and combining marks match their plain forms; without invisible characters and optional vowel points, and with one kind of hyphen.';
 
 CREATE FUNCTION ragpg._open_search(p_collection text, p_index_version bigint, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_idf text DEFAULT 'corpus'::text) RETURNS ragpg._scope
     LANGUAGE plpgsql STABLE
@@ -2030,38 +2102,68 @@ $$;
 
 COMMENT ON FUNCTION ragpg._open_search(p_collection text, p_index_version bigint, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_idf text) IS 'Checks who asks and what for, and collects what every step of the search needs. RG001, RG004, RG006, RG007, RG009.';
 
-CREATE FUNCTION ragpg._parse_query(p_configs text[], p_query text, OUT o_has_words boolean, OUT o_lexemes text[], OUT o_counts integer[], OUT o_phrases tsquery, OUT o_exclusions tsquery) RETURNS record
+CREATE FUNCTION ragpg._parse_query(p_configs text[], p_query text, OUT o_has_words boolean, OUT o_lexemes text[], OUT o_counts integer[], OUT o_phrases tsquery, OUT o_exclusions tsquery, OUT o_stop_lexemes text[], OUT o_stop_counts integer[], OUT o_stop_phrase tsquery) RETURNS record
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
     v_excluded constant text := '(?:^|(?<=\s))-("[^"]+"|[^\s"-][^\s"]*)';
-    v_rest text := regexp_replace(coalesce(p_query, ''), v_excluded, ' ', 'g');
+    v_query constant text := coalesce(p_query, '');
+    v_rest constant text := regexp_replace(v_query, v_excluded, ' ', 'g');
+    v_stop_configs text[];
     v_found text;
     v_one tsquery;
 begin
-    o_has_words := v_rest ~ '[^[:punct:][:space:]]';
-    select array_agg(term.lexeme order by term.lexeme), array_agg(term.occurrences order by term.lexeme)
-    into o_lexemes, o_counts
-    from (
-        select word.lexeme, max(coalesce(cardinality(word.positions), 1)) as occurrences
+    o_has_words := v_rest ~ '[^[:punct:][:space:]]' or v_rest ~ ragpg._pictographs();
+    with word as materialized (
+        select
+            config.name as config,
+            item.lexeme,
+            coalesce(cardinality(item.positions), 1) as occurrences,
+            starts_with(item.lexeme, '~') as is_stop
         from unnest(p_configs) as config (name)
-        cross join lateral unnest(ragpg._analyze(config.name::regconfig, v_rest)) as word
-        group by word.lexeme
-    ) as term;
+        cross join lateral unnest(ragpg._analyze(config.name::regconfig, v_rest)) as item
+        where not starts_with(item.lexeme, '^')
+        union all
+        -- a single Chinese character is a word where it is all there is of its run
+        select null, letter.alone, count(*), false
+        from ragpg._letters(ragpg._normalise(v_rest)) as letter
+        where letter.alone is not null and letter.single is not null
+        group by letter.alone
+    ),
+
+    term as (
+        select word.lexeme, max(word.occurrences)::integer as occurrences, word.is_stop, array_agg(word.config) as configs
+        from word
+        where not word.is_stop or not exists (
+            select from word as other
+            where not other.is_stop and coalesce(other.config = word.config, true)
+        )
+        group by word.lexeme, word.is_stop
+    )
+
+    select
+        array_agg(term.lexeme order by term.lexeme) filter (where not term.is_stop),
+        array_agg(term.occurrences order by term.lexeme) filter (where not term.is_stop),
+        array_agg(term.lexeme order by term.lexeme) filter (where term.is_stop),
+        array_agg(term.occurrences order by term.lexeme) filter (where term.is_stop),
+        array(select distinct unnest(stop_word.configs) from term as stop_word where stop_word.is_stop)
+    into o_lexemes, o_counts, o_stop_lexemes, o_stop_counts, v_stop_configs
+    from term;
+    o_stop_phrase := ragpg._phrase_in(v_stop_configs, v_rest);
 
     for v_found in select part.text[1] from regexp_matches(v_rest, '"([^"]+)"', 'g') as part (text) loop
         v_one := ragpg._phrase_in(p_configs, v_found);
         o_phrases := case when o_phrases is null then v_one when v_one is null then o_phrases else o_phrases && v_one end;
     end loop;
-    for v_found in select part.text[1] from regexp_matches(coalesce(p_query, ''), v_excluded, 'g') as part (text) loop
+    for v_found in select part.text[1] from regexp_matches(v_query, v_excluded, 'g') as part (text) loop
         v_one := ragpg._phrase_in(p_configs, v_found);
         o_exclusions := case when o_exclusions is null then v_one when v_one is null then o_exclusions else o_exclusions || v_one end;
     end loop;
 end;
 $$;
 
-COMMENT ON FUNCTION ragpg._parse_query(p_configs text[], p_query text, OUT o_has_words boolean, OUT o_lexemes text[], OUT o_counts integer[], OUT o_phrases tsquery, OUT o_exclusions tsquery) IS 'A person''s query taken apart: its lexemes with their counts (in every language in use), the "quoted phrases" that a chunk must hold, the -exclusions it must not.';
+COMMENT ON FUNCTION ragpg._parse_query(p_configs text[], p_query text, OUT o_has_words boolean, OUT o_lexemes text[], OUT o_counts integer[], OUT o_phrases tsquery, OUT o_exclusions tsquery, OUT o_stop_lexemes text[], OUT o_stop_counts integer[], OUT o_stop_phrase tsquery) IS 'A person''s query taken apart: its lexemes with their counts (in every language in use), the "quoted phrases" that a chunk must hold, the -exclusions it must not; and its stop words, alone and as a phrase, in the languages in which it holds nothing else.';
 
 CREATE FUNCTION ragpg._passing_chunks(p_scope ragpg._scope, p_document_id uuid) RETURNS uuid[]
     LANGUAGE plpgsql STABLE
@@ -2115,56 +2217,47 @@ $$;
 
 COMMENT ON FUNCTION ragpg._pending_chunks(p_collection text, p_limit integer, p_index_version bigint) IS 'Chunks that wait for their vector. RG001, RG004.';
 
-CREATE FUNCTION ragpg._phrase(p_config regconfig, p_text text) RETURNS tsquery
+CREATE FUNCTION ragpg._phrase(p_config regconfig, p_text text, OUT o_query tsquery, OUT o_is_stop_words boolean) RETURNS record
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-    v_text text := ragpg._normalise(p_text);
-    v_words tsvector;
-    v_run text;
-    v_phrase tsquery;
-    v_query tsquery;
-    v_previous integer;
-    v_item record;
+    v_text constant text := ragpg._normalise(p_text);
+    v_words text;
+    v_characters text;
+    v_identifiers text;
 begin
-    v_words := to_tsvector(p_config, ragpg._plain_words(regexp_replace(v_text, ragpg._spaceless(), ' ', 'g')));
-    for v_item in
-        select position.place, ragpg._any_of(array_agg(word.lexeme)) as query
-        from unnest(v_words) as word
+    select string_agg(concat(' <' || word.place - word.previous || '> ', '(' || word.query || ')'), '' order by word.place), bool_and(word.is_stop)
+    into v_words, o_is_stop_words
+    from (
+        select
+            position.place,
+            lag(position.place) over (order by position.place) as previous,
+            ragpg._any_of(array_agg(word.lexeme))::text as query,
+            bool_and(starts_with(word.lexeme, '~')) as is_stop
+        from unnest(ragpg._words(p_config, ragpg._plain_words(regexp_replace(v_text, ragpg._spaceless(), ' ', 'g')))) as word
         cross join lateral unnest(word.positions) as position (place)
         group by position.place
-        order by position.place
-    loop
-        v_query := case
-            when v_query is null then v_item.query
-            else tsquery_phrase(v_query, v_item.query, v_item.place - v_previous)
-        end;
-        v_previous := v_item.place;
-    end loop;
-    for v_run in
-        select run.letters[1]
-        from regexp_matches(v_text, '(' || ragpg._spaceless() || ')', 'g') as run (letters)
-    loop
-        v_phrase := null;
-        for v_item in
-            select ragpg._any_of(array[gram.lexeme]) as query
-            from unnest(ragpg._bigrams(v_run)) with ordinality as gram (lexeme, place)
-            order by gram.place
-        loop
-            v_phrase := case when v_phrase is null then v_item.query else tsquery_phrase(v_phrase, v_item.query, 1) end;
-        end loop;
-        v_query := case when v_query is null then v_phrase else v_query && v_phrase end;
-    end loop;
+    ) as word;
+    select string_agg(letter.operator || ragpg._quoted(letter.lexeme), '' order by letter.place)
+    into v_characters
+    from (
+        select
+            item.place,
+            coalesce(item.pair, item.alone) as lexeme,
+            case when not item.is_first then ' <-> ' when row_number() over (order by item.place) = 1 then '' else ' & ' end as operator
+        from ragpg._letters(v_text) as item
+        where coalesce(item.pair, item.alone) is not null
+    ) as letter;
     -- an identifier is meant whole: C++ is not C, and 3.11 is not 3 11
-    foreach v_run in array ragpg._identifiers(v_text) loop
-        v_query := case when v_query is null then ragpg._any_of(array[v_run]) else v_query && ragpg._any_of(array[v_run]) end;
-    end loop;
-    return v_query;
+    select string_agg(ragpg._quoted(name.lexeme), ' & ') into v_identifiers
+    from unnest(ragpg._identifiers(v_text)) as name (lexeme);
+    o_query := nullif(concat_ws(' & ', v_words, v_characters, v_identifiers), '')::tsquery;
+    o_is_stop_words := o_is_stop_words and v_characters is null and v_identifiers is null;
 end;
 $$;
 
-COMMENT ON FUNCTION ragpg._phrase(p_config regconfig, p_text text) IS 'The tsquery that finds the words of a text next to each other, analysed as documents are. Null where the text holds no searchable word.';
+COMMENT ON FUNCTION ragpg._phrase(p_config regconfig, p_text text, OUT o_query tsquery, OUT o_is_stop_words boolean) IS 'The tsquery that finds the words of a text next to each other, analysed as documents are, and whether all are stop words. Null where the text holds no searchable word.';
 
 CREATE FUNCTION ragpg._phrase_in(p_configs text[], p_text text) RETURNS tsquery
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -2172,18 +2265,24 @@ CREATE FUNCTION ragpg._phrase_in(p_configs text[], p_text text) RETURNS tsquery
     AS $$
 declare
     v_query tsquery;
-    v_one tsquery;
+    v_stop_words tsquery;
+    v_one record;
     v_config text;
 begin
     foreach v_config in array p_configs loop
         v_one := ragpg._phrase(v_config::regconfig, p_text);
-        v_query := case when v_query is null then v_one when v_one is null then v_query else v_query || v_one end;
+        if v_one.o_is_stop_words then
+            v_stop_words := case when v_stop_words is null then v_one.o_query else v_stop_words || v_one.o_query end;
+        elsif v_one.o_query is not null then
+            v_query := case when v_query is null then v_one.o_query else v_query || v_one.o_query end;
+        end if;
     end loop;
-    return v_query;
+    -- a word that one language drops is meant in the language that does not
+    return coalesce(v_query, v_stop_words);
 end;
 $$;
 
-COMMENT ON FUNCTION ragpg._phrase_in(p_configs text[], p_text text) IS 'The phrase as a tsquery, analysed in any of the languages in use.';
+COMMENT ON FUNCTION ragpg._phrase_in(p_configs text[], p_text text) IS 'The phrase as a tsquery, analysed in any of the languages in use; as stop words only where it is nothing else in any of them.';
 
 CREATE FUNCTION ragpg._plain_hits(p_scope ragpg._scope, p_ranking ragpg._ranking, p_k integer) RETURNS SETOF ragpg.search_hit
     LANGUAGE plpgsql STABLE
@@ -2233,7 +2332,13 @@ COMMENT ON FUNCTION ragpg._plain_hits(p_scope ragpg._scope, p_ranking ragpg._ran
 CREATE FUNCTION ragpg._plain_words(p_text text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
- SELECT regexp_replace(translate(p_text, '-_./:@+#~&=?%\<>'::text, '                '::text), '([[:alnum:]]{255})(?=[[:alnum:]])'::text, '\1 '::text, 'g'::text) AS regexp_replace;
+ SELECT
+         CASE
+             WHEN (words.text ~ '[^\s[:punct:]]{255}'::text) THEN regexp_replace(words.text, '([[:alnum:]]{255})(?=[[:alnum:]])'::text, '\1 '::text, 'g'::text)
+             ELSE words.text
+         END AS text
+    FROM ( SELECT regexp_replace(_plain_words.p_text, '[-_./:@+#~&=?%\\<>]'::text, ' '::text, 'g'::text) AS text
+          OFFSET 0) words;
 END;
 
 COMMENT ON FUNCTION ragpg._plain_words(p_text text) IS 'The text with every character that Postgres'' parser treats specially replaced by a space, and words over 255 characters cut.';
@@ -2241,11 +2346,9 @@ COMMENT ON FUNCTION ragpg._plain_words(p_text text) IS 'The text with every char
 CREATE FUNCTION ragpg._positioned_lexemes(p_lexemes text[]) RETURNS tsvector
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
- SELECT (COALESCE(string_agg(entry.lexeme, ' '::text), ''::text))::tsvector AS "coalesce"
-    FROM ( SELECT ((ragpg._quoted(item.lexeme) || ':'::text) || string_agg((LEAST(item.place, (16383)::bigint))::text, ','::text ORDER BY item.place)) AS lexeme
-            FROM unnest(_positioned_lexemes.p_lexemes) WITH ORDINALITY item(lexeme, place)
-           WHERE (item.lexeme <> ''::text)
-           GROUP BY item.lexeme) entry;
+ SELECT (COALESCE(string_agg(((ragpg._quoted(item.lexeme) || ':'::text) || item.place), ' '::text), ''::text))::tsvector AS "coalesce"
+    FROM unnest(_positioned_lexemes.p_lexemes) WITH ORDINALITY item(lexeme, place)
+   WHERE (item.lexeme <> ''::text);
 END;
 
 COMMENT ON FUNCTION ragpg._positioned_lexemes(p_lexemes text[]) IS 'A tsvector of the given lexemes, taken as they are (no stemming), each at the positions where it stands in the array.';
@@ -2337,7 +2440,7 @@ begin
                 )
                 order by coalesce(term.df, 0), word.lexeme
             )
-            from unnest(v_query.o_lexemes) as word (lexeme)
+            from unnest(coalesce(v_query.o_lexemes, v_query.o_stop_lexemes)) as word (lexeme)
             left join unnest(p_terms.lexemes, p_terms.document_frequencies, p_terms.idfs) as term (lexeme, df, idf)
                 on term.lexeme = word.lexeme
         ),
@@ -2392,6 +2495,7 @@ declare
     v_keyword_done timestamptz;
     v_vector_done timestamptz;
     v_scope ragpg._scope := p_scope;
+    v_phrase_scope ragpg._scope;
     v_languages text[];
     v_configs text[] := '{}';
     v_query record;
@@ -2443,6 +2547,16 @@ begin
     if p_mode in ('hybrid', 'keyword') then
         v_terms := ragpg._terms_of(v_scope, v_query.o_lexemes, v_query.o_counts);
         v_keyword := ragpg._keyword_leg(v_scope, v_terms, p_candidate_k);
+        if v_keyword.chunk_ids = '{}' and v_query.o_stop_lexemes is not null then
+            -- nothing but stop words: as a phrase where it occurs (The Who), else any of them
+            v_terms := ragpg._terms_of(v_scope, v_query.o_stop_lexemes, v_query.o_stop_counts);
+            v_phrase_scope := v_scope;
+            v_phrase_scope.phrases := coalesce(v_scope.phrases && v_query.o_stop_phrase, v_query.o_stop_phrase);
+            v_keyword := ragpg._keyword_leg(v_phrase_scope, v_terms, p_candidate_k);
+            if v_keyword.chunk_ids = '{}' then
+                v_keyword := ragpg._keyword_leg(v_scope, v_terms, p_candidate_k);
+            end if;
+        end if;
     end if;
     v_keyword_done := clock_timestamp();
 
@@ -3101,12 +3215,63 @@ COMMENT ON FUNCTION ragpg._weighted_sum(p_embeddings public.halfvec[], p_weights
 CREATE FUNCTION ragpg._word_parts(p_text text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
- SELECT COALESCE(string_agg(regexp_replace(regexp_replace(found.token[1], '([[:lower:]])([[:upper:]])'::text, '\1 \2'::text, 'g'::text), '([[:alpha:]])(?=[0-9])|([0-9])(?=[[:alpha:]])'::text, '\1\2 '::text, 'g'::text), ' '::text ORDER BY found.place), ''::text) AS "coalesce"
-    FROM regexp_matches(_word_parts.p_text, '([[:alnum:]]*(?:[[:lower:]][[:upper:]]|[[:alpha:]][0-9]|[0-9][[:alpha:]])[[:alnum:]]*)'::text, 'g'::text) WITH ORDINALITY found(token, place)
+ SELECT COALESCE(ragpg._fold(string_agg(regexp_replace(regexp_replace(regexp_replace(found.token[1], '([[:lower:]])([[:upper:]])'::text, '\1 \2'::text, 'g'::text), '([[:upper:]])([[:upper:]][[:lower:]]{2})'::text, '\1 \2'::text, 'g'::text), '([[:alpha:]])(?=[0-9])|([0-9])(?=[[:alpha:]])'::text, '\1\2 '::text, 'g'::text), ' '::text ORDER BY found.place)), ''::text) AS "coalesce"
+    FROM regexp_matches(_word_parts.p_text, '([[:alnum:]]*(?:[[:lower:]][[:upper:]]|[[:upper:]]{2}[[:lower:]]{2}|[[:alpha:]][0-9]|[0-9][[:alpha:]])[[:alnum:]]*)'::text, 'g'::text) WITH ORDINALITY found(token, place)
    WHERE (length(found.token[1]) <= 255);
 END;
 
-COMMENT ON FUNCTION ragpg._word_parts(p_text text) IS 'The parts of words written in CamelCase or of letters and digits together (getUserName: get User Name, SKU12: SKU 12), as one text.';
+COMMENT ON FUNCTION ragpg._word_parts(p_text text) IS 'The parts of words written in CamelCase or of letters and digits together (getUserName: get User Name, HTTPServer: HTTP Server, SKU12: SKU 12), as one text.';
+
+CREATE FUNCTION ragpg._words(p_config regconfig, p_text text) RETURNS tsvector
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_words tsvector := to_tsvector(p_config, p_text);
+    v_simple constant tsvector := to_tsvector('pg_catalog.simple', p_text);
+    v_more text := (
+        -- where the configuration left a gap between its words
+        select string_agg('''~' || word.lexeme || ''':' || array_to_string(word.positions, ','), ' ')
+        from unnest(v_simple) as word
+        left join (select unnest(known.positions) as place from unnest(v_words) as known) as taken on taken.place = word.positions[1]
+        where taken.place is null
+    );
+    v_accented text[];
+    v_places text[];
+begin
+    if octet_length(p_text) > length(p_text) and p_text ~ ragpg._accented() then
+        -- at its place a word stands without accents as its stem, and as the stem of what is typed without accents
+        -- (résumé: resume, resum), where the two differ
+        select array_agg(word.lexeme), array_agg(array_to_string(word.positions, ','))
+        into v_accented, v_places
+        from unnest(v_simple) as word
+        where
+            word.lexeme ~ ragpg._accented()
+            and word.positions[1] in (select unnest(known.positions) from unnest(v_words) as known);
+        select
+            -- of a combining mark by itself nothing is left
+            regexp_replace(ragpg._fold(concat_ws(
+                ' ',
+                v_more,
+                string_agg(ragpg._quoted(word.lexeme) || ':' || array_to_string(word.positions, ','), ' '),
+                (
+                    select string_agg(ragpg._quoted(stem.lexeme) || ':' || v_places[stem.place], ' ')
+                    from (
+                        select form.lexeme, unnest(form.positions) as place
+                        from unnest(to_tsvector(p_config, ragpg._fold(array_to_string(v_accented, ' ')))) as form
+                    ) as stem
+                )
+            )), '(^| )'''':[0-9,]+', '', 'g'),
+            ts_delete(v_words, coalesce(array_agg(word.lexeme), '{}'))
+        into v_more, v_words
+        from unnest(v_words) as word
+        where word.lexeme ~ ragpg._accented();
+    end if;
+    return case when v_more is null then v_words else (v_words::text || ' ' || v_more)::tsvector end;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._words(p_config regconfig, p_text text) IS 'The words of a text as the given configuration stems them, without accents, each at its place; and its stop words, marked ~.';
 
 CREATE FUNCTION ragpg._write_chunks(p_index_version bigint, p_document_id uuid, p_language text, p_language_changed boolean, p_rows ragpg.chunk[], p_embeddings public.vector[], p_dimensions integer, OUT o_written integer, OUT o_deleted integer, OUT o_embedded integer) RETURNS record
     LANGUAGE plpgsql
@@ -4498,6 +4663,8 @@ ALTER TABLE ragpg.search_log ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE ragpg.source_table ENABLE ROW LEVEL SECURITY;
 
+REVOKE ALL ON FUNCTION ragpg._accented() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION ragpg._activation_lock(p_collection text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._analyze(p_config regconfig, p_text text) FROM PUBLIC;
@@ -4509,10 +4676,6 @@ REVOKE ALL ON FUNCTION ragpg._quoted(p_lexeme text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION ragpg._any_of(p_lexemes text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._best_matches(p_scope ragpg._scope, p_terms ragpg._terms, p_candidates tsquery, p_fresh boolean, p_limit integer) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION ragpg._spaceless() FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION ragpg._bigrams(p_text text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._bind_role(p_role text, p_principals text[], p_tenant_id text) FROM PUBLIC;
 
@@ -4531,6 +4694,12 @@ REVOKE ALL ON FUNCTION ragpg._caller_is_owner() FROM PUBLIC;
 REVOKE ALL ON FUNCTION ragpg._causes_of_absence(p_scope ragpg._scope, p_query text, p_document_id uuid) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._centroid(p_scope ragpg._scope, p_document_ids uuid[], p_chunk_ids uuid[], p_weights double precision[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._spaceless() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._letters(p_text text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._characters(p_text text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._check_acl(p_acl text[]) FROM PUBLIC;
 
@@ -4592,9 +4761,13 @@ REVOKE ALL ON FUNCTION ragpg._external_ids(p_collection text, p_prefix_uri text,
 
 REVOKE ALL ON FUNCTION ragpg._filters_failed(p_scope ragpg._scope, p_query text, p_document_id uuid) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION ragpg._fold(p_text text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION ragpg._fuse(p_scope ragpg._scope, p_terms ragpg._terms, p_embedding public.halfvec, p_keyword ragpg._leg, p_vector ragpg._leg, p_fusion text, p_rrf_k integer, p_vector_weight double precision, p_keyword_weight double precision) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._hits(p_scope ragpg._scope, p_ranking ragpg._ranking, p_k integer, p_expand text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._pictographs() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._identifiers(p_text text) FROM PUBLIC;
 
@@ -4644,13 +4817,13 @@ REVOKE ALL ON FUNCTION ragpg._normalise(p_text text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._open_search(p_collection text, p_index_version bigint, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_idf text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION ragpg._parse_query(p_configs text[], p_query text, OUT o_has_words boolean, OUT o_lexemes text[], OUT o_counts integer[], OUT o_phrases tsquery, OUT o_exclusions tsquery) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ragpg._parse_query(p_configs text[], p_query text, OUT o_has_words boolean, OUT o_lexemes text[], OUT o_counts integer[], OUT o_phrases tsquery, OUT o_exclusions tsquery, OUT o_stop_lexemes text[], OUT o_stop_counts integer[], OUT o_stop_phrase tsquery) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._passing_chunks(p_scope ragpg._scope, p_document_id uuid) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._pending_chunks(p_collection text, p_limit integer, p_index_version bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION ragpg._phrase(p_config regconfig, p_text text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ragpg._phrase(p_config regconfig, p_text text, OUT o_query tsquery, OUT o_is_stop_words boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._phrase_in(p_configs text[], p_text text) FROM PUBLIC;
 
@@ -4707,6 +4880,8 @@ REVOKE ALL ON FUNCTION ragpg._visible_documents(p_scope ragpg._scope, p_limit in
 REVOKE ALL ON FUNCTION ragpg._weighted_sum(p_embeddings public.halfvec[], p_weights double precision[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._word_parts(p_text text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._words(p_config regconfig, p_text text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._write_chunks(p_index_version bigint, p_document_id uuid, p_language text, p_language_changed boolean, p_rows ragpg.chunk[], p_embeddings public.vector[], p_dimensions integer, OUT o_written integer, OUT o_deleted integer, OUT o_embedded integer) FROM PUBLIC;
 

@@ -1,6 +1,8 @@
--- Text analysis, the same for documents and for queries. Postgres' own parser reads `ERR-1042` as a word and a negative
--- number, drops the `++` of `C++` and takes a Japanese sentence for one word; so it is only given plain words here, and what
--- it would damage is added beside them: identifiers whole, their parts, and bigrams of scripts without spaces.
+-- requires: _fold, _identifiers, _spaceless
+-- Text analysis, the same for documents and for queries: Postgres' parser is only given plain words, and what it would damage
+-- is added beside them. Two kinds of lexemes don't count towards a chunk's length: a stop word (~the) is for queries of nothing
+-- else and for phrases, a single Chinese, Japanese or Korean character (^犬) for queries of one. The mark keeps the stop words of
+-- one language from the words of another: an English query "die" finds no German article.
 
 create function ragpg._quoted(p_lexeme text) returns text
 language sql immutable parallel safe
@@ -13,107 +15,81 @@ comment on function ragpg._quoted(text) is 'A lexeme as the text forms of tsvect
 create function ragpg._positioned_lexemes(p_lexemes text[]) returns tsvector
 language sql immutable parallel safe
 begin atomic
-    select coalesce(string_agg(entry.lexeme, ' '), '')::tsvector
-    from (
-        select
-            ragpg._quoted(item.lexeme) || ':' || string_agg(least(item.place, 16383)::text, ',' order by item.place) as lexeme
-        from unnest(p_lexemes) with ordinality as item (lexeme, place)
-        where item.lexeme <> ''
-        group by item.lexeme
-    ) as entry;
+    select coalesce(string_agg(ragpg._quoted(item.lexeme) || ':' || item.place, ' '), '')::tsvector
+    from unnest(p_lexemes) with ordinality as item (lexeme, place)
+    where item.lexeme <> '';
 end;
 
 comment on function ragpg._positioned_lexemes(text[]) is
 'A tsvector of the given lexemes, taken as they are (no stemming), each at the positions where it stands in the array.';
 
-create function ragpg._identifiers(p_text text) returns text[]
-language sql immutable parallel safe
-begin atomic
-    select coalesce(array_agg(lower(found.token[1]) order by found.place), '{}')
-    from regexp_matches(
-        p_text,
-        -- joined by punctuation (ERR-1042, a/b.c, ana@example.org), ending in + or # (C++, C#), starting with a dot (.NET)
-        '([[:alnum:]_]+(?:[-_./:@+#~&=?%\\]+[[:alnum:]_]+)+[+#]*|[[:alnum:]]+[+#]+|[[:alnum:]]*_[[:alnum:]_]*'
-        || '|(?<![[:alnum:]])\.[[:alpha:]][[:alnum:]]*)',
-        'g'
-    ) with ordinality as found (token, place)
-    where length(found.token[1]) between 2 and 255;
-end;
-
-comment on function ragpg._identifiers(text) is
-'The identifiers of a text (error codes, versions, paths, addresses, C++, snake_case), whole and in lower case, in order.';
-
-create function ragpg._word_parts(p_text text) returns text
-language sql immutable parallel safe
-begin atomic
-    select coalesce(
-        string_agg(
-            regexp_replace(
-                regexp_replace(found.token[1], '([[:lower:]])([[:upper:]])', '\1 \2', 'g'),
-                '([[:alpha:]])(?=[0-9])|([0-9])(?=[[:alpha:]])', '\1\2 ', 'g'
-            ),
-            ' ' order by found.place
-        ),
-        ''
-    )
-    from regexp_matches(
-        p_text,
-        '([[:alnum:]]*(?:[[:lower:]][[:upper:]]|[[:alpha:]][0-9]|[0-9][[:alpha:]])[[:alnum:]]*)',
-        'g'
-    ) with ordinality as found (token, place)
-    where length(found.token[1]) <= 255;
-end;
-
-comment on function ragpg._word_parts(text) is
-'The parts of words written in CamelCase or of letters and digits together (getUserName: get User Name, SKU12: SKU 12), as one text.';
-
-create function ragpg._spaceless() returns text
-language sql immutable parallel safe
-begin atomic
-    select
-        '[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005\u3040-\u30FF\u3400-\u4DBF\u4E00-\u9FFF'
-        || '\uAC00-\uD7AF\uF900-\uFAFF\U00020000-\U0003FFFF]+';
-end;
-
-comment on function ragpg._spaceless() is
-'The regular expression for a run of a script written without spaces: Thai, Lao, Burmese, Khmer, Japanese, Chinese; and Korean, whose particles stick to words.';
-
-create function ragpg._bigrams(p_text text) returns text[]
-language sql immutable parallel safe
-begin atomic
-    select coalesce(
-        array_agg(substr(run.letters[1], gram.start, 2) order by run.place, gram.start), '{}'
-    )
-    from regexp_matches(p_text, '(' || ragpg._spaceless() || ')', 'g')
-        with ordinality as run (letters, place)
-    cross join lateral generate_series(1, greatest(length(run.letters[1]) - 1, 1)) as gram (start);
-end;
-
-comment on function ragpg._bigrams(text) is
-'The overlapping character pairs of every run of a script written without spaces (Chinese, Japanese, Korean, Thai, Lao, Burmese, Khmer), in order.';
-
 create function ragpg._plain_words(p_text text) returns text
 language sql immutable parallel safe
 begin atomic
-    select regexp_replace(
-        -- without these characters the parser finds nothing but words and whole numbers
-        translate(p_text, '-_./:@+#~&=?%\<>', '                '),
+    select case
         -- a lexeme over 2,047 bytes would be dropped: a word that long is cut into pieces, in queries too
-        '([[:alnum:]]{255})(?=[[:alnum:]])', '\1 ', 'g'
-    );
+        when words.text ~ '[^\s[:punct:]]{255}'
+            then regexp_replace(words.text, '([[:alnum:]]{255})(?=[[:alnum:]])', '\1 ', 'g')
+        else words.text
+    end
+    -- without these characters the parser finds nothing but words and whole numbers
+    from (select regexp_replace(p_text, '[-_./:@+#~&=?%\\<>]', ' ', 'g') as text offset 0) as words;
 end;
 
 comment on function ragpg._plain_words(text) is
 'The text with every character that Postgres'' parser treats specially replaced by a space, and words over 255 characters cut.';
 
-create function ragpg._normalise(p_text text) returns text
-language sql immutable parallel safe
-begin atomic
-    select case when octet_length(p_text) = length(p_text) then p_text else normalize(p_text, nfkc) end;
+create function ragpg._words(p_config regconfig, p_text text) returns tsvector
+language plpgsql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_words tsvector := to_tsvector(p_config, p_text);
+    v_simple constant tsvector := to_tsvector('pg_catalog.simple', p_text);
+    v_more text := (
+        -- where the configuration left a gap between its words
+        select string_agg('''~' || word.lexeme || ''':' || array_to_string(word.positions, ','), ' ')
+        from unnest(v_simple) as word
+        left join (select unnest(known.positions) as place from unnest(v_words) as known) as taken on taken.place = word.positions[1]
+        where taken.place is null
+    );
+    v_accented text[];
+    v_places text[];
+begin
+    if octet_length(p_text) > length(p_text) and p_text ~ ragpg._accented() then
+        -- at its place a word stands without accents as its stem, and as the stem of what is typed without accents
+        -- (résumé: resume, resum), where the two differ
+        select array_agg(word.lexeme), array_agg(array_to_string(word.positions, ','))
+        into v_accented, v_places
+        from unnest(v_simple) as word
+        where
+            word.lexeme ~ ragpg._accented()
+            and word.positions[1] in (select unnest(known.positions) from unnest(v_words) as known);
+        select
+            -- of a combining mark by itself nothing is left
+            regexp_replace(ragpg._fold(concat_ws(
+                ' ',
+                v_more,
+                string_agg(ragpg._quoted(word.lexeme) || ':' || array_to_string(word.positions, ','), ' '),
+                (
+                    select string_agg(ragpg._quoted(stem.lexeme) || ':' || v_places[stem.place], ' ')
+                    from (
+                        select form.lexeme, unnest(form.positions) as place
+                        from unnest(to_tsvector(p_config, ragpg._fold(array_to_string(v_accented, ' ')))) as form
+                    ) as stem
+                )
+            )), '(^| )'''':[0-9,]+', '', 'g'),
+            ts_delete(v_words, coalesce(array_agg(word.lexeme), '{}'))
+        into v_more, v_words
+        from unnest(v_words) as word
+        where word.lexeme ~ ragpg._accented();
+    end if;
+    return case when v_more is null then v_words else (v_words::text || ' ' || v_more)::tsvector end;
 end;
+$$;
 
-comment on function ragpg._normalise(text) is
-'The text in Unicode normal form KC, so that full-width letters, ligatures and combining marks match their plain forms.';
+comment on function ragpg._words(regconfig, text) is
+'The words of a text as the given configuration stems them, without accents, each at its place; and its stop words, marked ~.';
 
 create function ragpg._analyze(p_config regconfig, p_text text) returns tsvector
 language plpgsql immutable parallel safe
@@ -121,21 +97,21 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_text text := ragpg._normalise(p_text);
-    v_bigrams tsvector := '';
+    v_characters tsvector := '';
 begin
     if v_text is null then
         return '';
     end if;
     if octet_length(v_text) <> length(v_text) and v_text ~ ragpg._spaceless() then
-        v_bigrams := ragpg._positioned_lexemes(ragpg._bigrams(v_text));
+        v_characters := ragpg._characters(v_text);
         v_text := regexp_replace(v_text, ragpg._spaceless(), ' ', 'g');
     end if;
-    return to_tsvector(p_config, ragpg._plain_words(v_text))
-        || v_bigrams
+    return ragpg._words(p_config, ragpg._plain_words(v_text))
+        || v_characters
         || to_tsvector(p_config, ragpg._word_parts(v_text))
         || ragpg._positioned_lexemes(ragpg._identifiers(v_text));
 end;
 $$;
 
 comment on function ragpg._analyze(regconfig, text) is
-'The tsvector of a text: words by the given configuration, identifiers whole and by part, scripts without spaces as bigrams. Documents and queries both go through it.';
+'The tsvector of a text: words by the given configuration, identifiers whole and by part, scripts without spaces as pairs of characters. Documents and queries both go through it.';

@@ -128,7 +128,10 @@ comment on function ragpg._write_chunks(bigint, uuid, text, boolean, ragpg.chunk
 create function ragpg._lexeme_count(p_tsv tsvector) returns integer
 language sql immutable parallel safe
 begin atomic
-    select coalesce(sum(coalesce(cardinality(word.positions), 1)), 0)::integer from unnest(p_tsv) as word;
+    select coalesce(sum(coalesce(cardinality(word.positions), 1)), 0)::integer
+    from unnest(p_tsv) as word
+    where not starts_with(word.lexeme, '~') and not starts_with(word.lexeme, '^');
 end;
 
-comment on function ragpg._lexeme_count(tsvector) is 'The length of a chunk as BM25 takes it: the number of positions in its tsvector.';
+comment on function ragpg._lexeme_count(tsvector) is
+'The length of a chunk as BM25 takes it: the number of positions in its tsvector, without stop words and single characters.';

@@ -30,7 +30,12 @@ def lexemes(conn: psycopg.Connection, text: str, config: str = "english") -> set
         ("CVE-2024-12345", {"cve-2024-12345", "2024", "12345"}),
         ("2001:db8::1", {"2001:db8::1", "2001"}),
         ("-1042 degrees", {"1042", "degre"}),
-        ("Größe und Straße", {"größe", "straße"}),
+        ("HTTPServer", {"httpserver", "http", "server"}),
+        ("C#/.NET", {"c#/.net", "c#", ".net"}),
+        ("see v2.14.3", {"v2.14.3", "2.14.3"}),
+        ("ERR\u20111042", {"err-1042"}),
+        ("done 🚀", {"🚀"}),
+        ("MÜLLER-4711", {"muller-4711", "muller", "4711"}),
     ],
 )
 def test_identifiers_are_indexed_whole_and_by_part(
@@ -42,7 +47,9 @@ def test_identifiers_are_indexed_whole_and_by_part(
 def test_scripts_without_spaces_become_bigrams(conn: psycopg.Connection) -> None:
     assert {"研究", "究所"} <= lexemes(conn, "研究所で働く", "simple")
     assert "研究所で働く" not in lexemes(conn, "研究所で働く", "simple")
-    assert lexemes(conn, "犬", "simple") == {"犬"}
+    assert lexemes(conn, "犬と猫", "simple") == {"犬と", "と猫", "^犬", "^と", "^猫"}
+    assert lexemes(conn, "犬", "simple") == {"^犬"}
+    assert lexemes(conn, "ก ไทย", "simple") == {"ก", "ไท", "ทย"}
 
 
 def test_full_width_forms_match_plain_ones(conn: psycopg.Connection) -> None:

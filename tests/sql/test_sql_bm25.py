@@ -14,17 +14,27 @@ from tests.sql.reference import bm25
 
 Corpus = dict[str, tuple[dict[str, int], int]]
 
+# Marks of lexemes that a chunk's length leaves out and that a query with other words is not searched for.
+UNCOUNTED = "~^"
+
 
 def corpus_of(connection: psycopg.Connection[Any], collection: str = "c") -> Corpus:
     """Lexeme counts and length of every chunk, by chunk id, read from the stored tsvectors."""
     rows = connection.execute(
-        "select chunk.id::text, array_agg(word.lexeme), array_agg(cardinality(word.positions))"
+        "select chunk.id::text, array_agg(word.lexeme), array_agg(coalesce(cardinality(word.positions), 1))"
         " from ragpg.chunk cross join lateral unnest(chunk.content_tsv) as word"
         " where chunk.index_version_id = (select active_index_version_id from ragpg.collection where name = %s)"
         " group by chunk.id",
         (collection,),
     ).fetchall()
-    return {key: (dict(zip(lexemes, counts, strict=True)), sum(counts)) for key, lexemes, counts in rows}
+    corpus: Corpus = {}
+    for key, lexemes, counts in rows:
+        frequencies = dict(zip(lexemes, counts, strict=True))
+        corpus[key] = (
+            frequencies,
+            sum(count for lexeme, count in frequencies.items() if lexeme[0] not in UNCOUNTED),
+        )
+    return corpus
 
 
 def expected_scores(
@@ -46,7 +56,7 @@ def lexemes_of(connection: psycopg.Connection[Any], query: str) -> dict[str, int
     rows = connection.execute(
         "select lexeme, cardinality(positions) from unnest(ragpg._analyze('english', %s))", (query,)
     ).fetchall()
-    return dict(rows)
+    return {lexeme: count for lexeme, count in rows if lexeme[0] not in UNCOUNTED}
 
 
 def keyword(connection: psycopg.Connection[Any], query: str, k: int = 1000) -> dict[str, float]:

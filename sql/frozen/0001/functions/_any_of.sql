@@ -1,3 +1,4 @@
+-- requires: _analyze
 create function ragpg._any_of(p_lexemes text[]) returns tsquery
 language sql immutable parallel safe
 begin atomic

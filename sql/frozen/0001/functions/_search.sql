@@ -54,6 +54,7 @@ declare
     v_keyword_done timestamptz;
     v_vector_done timestamptz;
     v_scope ragpg._scope := p_scope;
+    v_phrase_scope ragpg._scope;
     v_languages text[];
     v_configs text[] := '{}';
     v_query record;
@@ -105,6 +106,16 @@ begin
     if p_mode in ('hybrid', 'keyword') then
         v_terms := ragpg._terms_of(v_scope, v_query.o_lexemes, v_query.o_counts);
         v_keyword := ragpg._keyword_leg(v_scope, v_terms, p_candidate_k);
+        if v_keyword.chunk_ids = '{}' and v_query.o_stop_lexemes is not null then
+            -- nothing but stop words: as a phrase where it occurs (The Who), else any of them
+            v_terms := ragpg._terms_of(v_scope, v_query.o_stop_lexemes, v_query.o_stop_counts);
+            v_phrase_scope := v_scope;
+            v_phrase_scope.phrases := coalesce(v_scope.phrases && v_query.o_stop_phrase, v_query.o_stop_phrase);
+            v_keyword := ragpg._keyword_leg(v_phrase_scope, v_terms, p_candidate_k);
+            if v_keyword.chunk_ids = '{}' then
+                v_keyword := ragpg._keyword_leg(v_scope, v_terms, p_candidate_k);
+            end if;
+        end if;
     end if;
     v_keyword_done := clock_timestamp();
 

@@ -23,7 +23,7 @@ begin
                 )
                 order by coalesce(term.df, 0), word.lexeme
             )
-            from unnest(v_query.o_lexemes) as word (lexeme)
+            from unnest(coalesce(v_query.o_lexemes, v_query.o_stop_lexemes)) as word (lexeme)
             left join unnest(p_terms.lexemes, p_terms.document_frequencies, p_terms.idfs) as term (lexeme, df, idf)
                 on term.lexeme = word.lexeme
         ),

@@ -439,16 +439,16 @@ CREATE FUNCTION ragpg._letters(p_text text) RETURNS TABLE(place bigint, pair tex
          CASE
              WHEN (item.next <> ' '::text) THEN (item.letter || item.next)
              ELSE NULL::text
-         END AS "case",
+         END AS pair,
          CASE
              WHEN ((item.previous = ' '::text) AND (item.next = ' '::text)) THEN letter.marked
              ELSE NULL::text
-         END AS "case",
+         END AS alone,
          CASE
              WHEN (letter.marked <> item.letter) THEN letter.marked
              ELSE NULL::text
-         END AS "case",
-     (item.previous = ' '::text)
+         END AS single,
+     (item.previous = ' '::text) AS is_first
     FROM ((( SELECT string_to_array(regexp_replace(_letters.p_text, ('[^'::text || substr(ragpg._spaceless(), 2)), ' '::text, 'g'::text), NULL::text) AS letters) run
       CROSS JOIN LATERAL UNNEST((' '::text || run.letters), run.letters, (run.letters[2:] || ' '::text)) WITH ORDINALITY item(previous, letter, next, place))
       CROSS JOIN LATERAL ( SELECT
@@ -1505,15 +1505,15 @@ CREATE FUNCTION ragpg._identifiers(p_text text) RETURNS text[]
  SELECT COALESCE(array_agg(lower(ragpg._fold(name.text)) ORDER BY found.place, name.place), '{}'::text[]) AS "coalesce"
     FROM (regexp_matches(_identifiers.p_text, ((('([[:alnum:]_]+(?:[-_./:@+#~&=?%\\]+[[:alnum:]_]+)+[+#]*|[[:alnum:]]+[+#]+|[[:alnum:]]*_+[[:alnum:]][[:alnum:]_]*'::text || '|[[:alnum:]]+_+|(?<![[:alnum:]])(?:\.|::)[[:alnum:]]+|'::text) || ragpg._pictographs()) || ')'::text), 'g'::text) WITH ORDINALITY found(token, place)
       CROSS JOIN LATERAL ( SELECT found.token[1] AS text,
-             (0)::bigint AS place
+             0 AS place
          UNION ALL
           SELECT part.text,
              part.place
             FROM regexp_split_to_table(found.token[1], '[/\\:@&=?%~]+'::text) WITH ORDINALITY part(text, place)
            WHERE ((found.token[1] ~ '[/\\:@&=?%~]'::text) AND (part.text ~ '[-_.+#]'::text) AND (part.text <> found.token[1]))
          UNION ALL
-          SELECT substr(found.token[1], 2) AS substr,
-             1
+          SELECT substr(found.token[1], 2) AS text,
+             1 AS place
            WHERE (found.token[1] ~ '^[vV][0-9]+[.]'::text)) name)
    WHERE (length(name.text) <= 255);
 END;
@@ -2332,13 +2332,15 @@ COMMENT ON FUNCTION ragpg._plain_hits(p_scope ragpg._scope, p_ranking ragpg._ran
 CREATE FUNCTION ragpg._plain_words(p_text text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
- SELECT
+ WITH words AS MATERIALIZED (
+          SELECT regexp_replace(_plain_words.p_text, '[-_./:@+#~&=?%\\<>]'::text, ' '::text, 'g'::text) AS text
+         )
+  SELECT
          CASE
              WHEN (words.text ~ '[^\s[:punct:]]{255}'::text) THEN regexp_replace(words.text, '([[:alnum:]]{255})(?=[[:alnum:]])'::text, '\1 '::text, 'g'::text)
              ELSE words.text
          END AS text
-    FROM ( SELECT regexp_replace(_plain_words.p_text, '[-_./:@+#~&=?%\\<>]'::text, ' '::text, 'g'::text) AS text
-          OFFSET 0) words;
+    FROM words;
 END;
 
 COMMENT ON FUNCTION ragpg._plain_words(p_text text) IS 'The text with every character that Postgres'' parser treats specially replaced by a space, and words over 255 characters cut.';

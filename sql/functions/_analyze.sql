@@ -26,14 +26,18 @@ comment on function ragpg._positioned_lexemes(text[]) is
 create function ragpg._plain_words(p_text text) returns text
 language sql immutable parallel safe
 begin atomic
+    with words as materialized (
+        -- without these characters the parser finds nothing but words and whole numbers
+        select regexp_replace(p_text, '[-_./:@+#~&=?%\\<>]', ' ', 'g') as text
+    )
+
     select case
         -- a lexeme over 2,047 bytes would be dropped: a word that long is cut into pieces, in queries too
         when words.text ~ '[^\s[:punct:]]{255}'
             then regexp_replace(words.text, '([[:alnum:]]{255})(?=[[:alnum:]])', '\1 ', 'g')
         else words.text
     end
-    -- without these characters the parser finds nothing but words and whole numbers
-    from (select regexp_replace(p_text, '[-_./:@+#~&=?%\\<>]', ' ', 'g') as text offset 0) as words;
+    from words;
 end;
 
 comment on function ragpg._plain_words(text) is

@@ -14,7 +14,7 @@ language sql immutable parallel safe
 begin atomic
     select coalesce(array_agg(lower(ragpg._fold(name.text)) order by found.place, name.place), '{}')
     from regexp_matches(
-        p_text,
+        _identifiers.p_text,
         -- joined by punctuation (ERR-1042, a/b.c, ana@example.org), ending in + or # (C++, C#), with underscores,
         -- starting with a dot or two colons (.NET, ::1), or an emoji
         '([[:alnum:]_]+(?:[-_./:@+#~&=?%\\]+[[:alnum:]_]+)+[+#]*|[[:alnum:]]+[+#]+|[[:alnum:]]*_+[[:alnum:]][[:alnum:]_]*'
@@ -22,7 +22,9 @@ begin atomic
         'g'
     ) with ordinality as found (token, place)
     cross join lateral (
-        select found.token[1] as text, 0::bigint as place
+        select
+            found.token[1] as text,
+            0 as place
         union all
         -- the parts of a path, a URL or an address that are identifiers themselves: a file's name, a host, .NET in C#/.NET
         select part.text, part.place
@@ -30,7 +32,9 @@ begin atomic
         where found.token[1] ~ '[/\\:@&=?%~]' and part.text ~ '[-_.+#]' and part.text <> found.token[1]
         union all
         -- v2.14.3 is version 2.14.3
-        select substr(found.token[1], 2), 1
+        select
+            substr(found.token[1], 2) as text,
+            1 as place
         where found.token[1] ~ '^[vV][0-9]+[.]'
     ) as name
     where length(name.text) <= 255;

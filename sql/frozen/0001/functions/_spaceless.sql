@@ -17,10 +17,10 @@ language sql immutable parallel safe
 begin atomic
     select
         item.place,
-        case when item.next <> ' ' then item.letter || item.next end,
-        case when item.previous = ' ' and item.next = ' ' then letter.marked end,
-        case when letter.marked <> item.letter then letter.marked end,
-        item.previous = ' '
+        case when item.next <> ' ' then item.letter || item.next end as pair,
+        case when item.previous = ' ' and item.next = ' ' then letter.marked end as alone,
+        case when letter.marked <> item.letter then letter.marked end as single,
+        item.previous = ' ' as is_first
     from (
         -- what stands between two runs is one blank
         select string_to_array(regexp_replace(p_text, '[^' || substr(ragpg._spaceless(), 2), ' ', 'g'), null) as letters

@@ -1503,18 +1503,20 @@ CREATE FUNCTION ragpg._identifiers(p_text text) RETURNS text[]
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
  SELECT COALESCE(array_agg(lower(ragpg._fold(name.text)) ORDER BY found.place, name.place), '{}'::text[]) AS "coalesce"
-    FROM (regexp_matches(_identifiers.p_text, ((('([[:alnum:]_]+(?:[-_./:@+#~&=?%\\]+[[:alnum:]_]+)+[+#]*|[[:alnum:]]+[+#]+|[[:alnum:]]*_+[[:alnum:]][[:alnum:]_]*'::text || '|[[:alnum:]]+_+|(?<![[:alnum:]])(?:\.|::)[[:alnum:]]+|'::text) || ragpg._pictographs()) || ')'::text), 'g'::text) WITH ORDINALITY found(token, place)
-      CROSS JOIN LATERAL ( SELECT found.token[1] AS text,
+    FROM (( SELECT match.token[1] AS token,
+             match.place
+            FROM regexp_matches(_identifiers.p_text, ((('([[:alnum:]_]+(?:[-_./:@+#~&=?%\\]+[[:alnum:]_]+)+[+#]*|[[:alnum:]]+[+#]+|[[:alnum:]]*_+[[:alnum:]][[:alnum:]_]*'::text || '|[[:alnum:]]+_+|(?<![[:alnum:]])(?:\.|::)[[:alnum:]]+|'::text) || ragpg._pictographs()) || ')'::text), 'g'::text) WITH ORDINALITY match(token, place)) found
+      CROSS JOIN LATERAL ( SELECT found.token AS text,
              0 AS place
          UNION ALL
           SELECT part.text,
              part.place
-            FROM regexp_split_to_table(found.token[1], '[/\\:@&=?%~]+'::text) WITH ORDINALITY part(text, place)
-           WHERE ((found.token[1] ~ '[/\\:@&=?%~]'::text) AND (part.text ~ '[-_.+#]'::text) AND (part.text <> found.token[1]))
+            FROM regexp_split_to_table(found.token, '[/\\:@&=?%~]+'::text) WITH ORDINALITY part(text, place)
+           WHERE ((found.token ~ '[/\\:@&=?%~]'::text) AND (part.text ~ '[-_.+#]'::text) AND (part.text <> found.token))
          UNION ALL
-          SELECT substr(found.token[1], 2) AS text,
+          SELECT substr(found.token, 2) AS text,
              1 AS place
-           WHERE (found.token[1] ~ '^[vV][0-9]+[.]'::text)) name)
+           WHERE (found.token ~ '^[vV][0-9]+[.]'::text)) name)
    WHERE (length(name.text) <= 255);
 END;
 

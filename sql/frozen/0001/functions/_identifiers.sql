@@ -13,29 +13,34 @@ create function ragpg._identifiers(p_text text) returns text[]
 language sql immutable parallel safe
 begin atomic
     select coalesce(array_agg(lower(ragpg._fold(name.text)) order by found.place, name.place), '{}')
-    from regexp_matches(
-        _identifiers.p_text,
-        -- joined by punctuation (ERR-1042, a/b.c, ana@example.org), ending in + or # (C++, C#), with underscores,
-        -- starting with a dot or two colons (.NET, ::1), or an emoji
-        '([[:alnum:]_]+(?:[-_./:@+#~&=?%\\]+[[:alnum:]_]+)+[+#]*|[[:alnum:]]+[+#]+|[[:alnum:]]*_+[[:alnum:]][[:alnum:]_]*'
-        || '|[[:alnum:]]+_+|(?<![[:alnum:]])(?:\.|::)[[:alnum:]]+|' || ragpg._pictographs() || ')',
-        'g'
-    ) with ordinality as found (token, place)
+    from (
+        select
+            match.token[1] as token,
+            match.place
+        from regexp_matches(
+            p_text,
+            -- joined by punctuation (ERR-1042, a/b.c, ana@example.org), ending in + or # (C++, C#), with underscores,
+            -- starting with a dot or two colons (.NET, ::1), or an emoji
+            '([[:alnum:]_]+(?:[-_./:@+#~&=?%\\]+[[:alnum:]_]+)+[+#]*|[[:alnum:]]+[+#]+|[[:alnum:]]*_+[[:alnum:]][[:alnum:]_]*'
+            || '|[[:alnum:]]+_+|(?<![[:alnum:]])(?:\.|::)[[:alnum:]]+|' || ragpg._pictographs() || ')',
+            'g'
+        ) with ordinality as match (token, place)
+    ) as found
     cross join lateral (
         select
-            found.token[1] as text,
+            found.token as text,
             0 as place
         union all
         -- the parts of a path, a URL or an address that are identifiers themselves: a file's name, a host, .NET in C#/.NET
         select part.text, part.place
-        from regexp_split_to_table(found.token[1], '[/\\:@&=?%~]+') with ordinality as part (text, place)
-        where found.token[1] ~ '[/\\:@&=?%~]' and part.text ~ '[-_.+#]' and part.text <> found.token[1]
+        from regexp_split_to_table(found.token, '[/\\:@&=?%~]+') with ordinality as part (text, place)
+        where found.token ~ '[/\\:@&=?%~]' and part.text ~ '[-_.+#]' and part.text <> found.token
         union all
         -- v2.14.3 is version 2.14.3
         select
-            substr(found.token[1], 2) as text,
+            substr(found.token, 2) as text,
             1 as place
-        where found.token[1] ~ '^[vV][0-9]+[.]'
+        where found.token ~ '^[vV][0-9]+[.]'
     ) as name
     where length(name.text) <= 255;
 end;

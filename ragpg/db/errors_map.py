@@ -8,7 +8,14 @@ from contextlib import contextmanager
 
 import psycopg
 
-from ragpg.errors import AccessDenied, DatabaseError, DatabaseUnavailable, RagpgError, SchemaNotInstalled
+from ragpg.errors import (
+    AccessDenied,
+    DatabaseError,
+    DatabaseUnavailable,
+    InvalidArgument,
+    RagpgError,
+    SchemaNotInstalled,
+)
 
 # invalid schema name, undefined function, undefined table, undefined object (a type)
 _UNDEFINED = {"3F000", "42883", "42P01", "42704"}
@@ -20,6 +27,8 @@ _MISSING = re.compile('(database|role) (".+") does not exist')
 _READING = ("search_", "explain_search", "_index_version", "_current_")
 _OWNERS_FUNCTIONS = {"find_document", "grant_access", "revoke_access"}
 _DISK_FULL = "53100"
+# a number beyond its type, a malformed literal, a vector with NaN or infinity
+_UNREADABLE = {"22003", "22P02", "22000"}
 
 
 def translate(error: psycopg.Error, *, installing: bool = False) -> RagpgError:
@@ -44,6 +53,8 @@ def translate(error: psycopg.Error, *, installing: bool = False) -> RagpgError:
     if state == "42501":
         advice = _advice_for_owner(message) if installing else _advice(message)
         return AccessDenied(f"{message}: {advice}{hint}")
+    if state in _UNREADABLE:
+        return InvalidArgument(f"{message}{hint}")
     if state == _DISK_FULL:
         return DatabaseError(
             f"the database server's disk is full, free some space and run this again: {message}"

@@ -33,7 +33,9 @@ _LOG = logging.getLogger("ragpg.retrieval")
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 # What costs no request is not worth a look into the cache.
 _LOCAL_PROVIDERS = {"local", "hash"}
-_SYNTAX_ERROR = "42601"
+# a regular expression, or an escape in a string: only a filter has them
+_FILTER_ERRORS = {"2201B", "22P05"}
+_FILTER_WORDS = ("jsonpath", "XQuery")
 
 
 class Searcher:
@@ -154,9 +156,10 @@ class Searcher:
 def _run(call: Call[T]) -> Flow[T]:
     try:
         return (yield from run(call))
-    except DatabaseError as error:
+    except (DatabaseError, InvalidArgument) as error:
         # jsonpath is parsed before the function that could name the mistake is called.
-        if getattr(error.__cause__, "sqlstate", None) == _SYNTAX_ERROR and "jsonpath" in str(error):
+        state = getattr(error.__cause__, "sqlstate", None)
+        if state in _FILTER_ERRORS or (state and any(word in str(error) for word in _FILTER_WORDS)):
             raise InvalidFilter(
                 f"the filter is no jsonpath predicate, such as $.year >= 2024: {error}"
             ) from error

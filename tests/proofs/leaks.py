@@ -161,6 +161,7 @@ def run_world(
                 report.forbidden += wrong_tables(caller, here, world)
                 number = min(a_twin, trials - report.trials)
                 examine(report, source, world, caller, (here, there), chunks, number)
+            print(f"\r{report.trials} trials", end="", file=sys.stderr, flush=True)
     finally:
         for name in (*twins, database):
             server.drop_database(name)
@@ -185,7 +186,7 @@ def main() -> None:
         reports = [run(server, template, trials=arguments.trials, seed=arguments.seed)]
         if arguments.large:
             reports.append(run(server, template, trials=arguments.large, seed=arguments.seed, large=True))
-    print(*reports, sep="\n\n")
+    print("\r", *reports, sep="\n")
     print(f"{time.monotonic() - started:.0f} s, seed {arguments.seed}")
     sys.exit(any(report.forbidden or report.interference for report in reports))
 

@@ -351,6 +351,12 @@ def test_explain_tells_terms_paths_and_timings(handbook: psycopg.Connection) -> 
     assert explained["phrases"] == "'annual' <-> 'leav'"
 
 
+def test_a_number_beyond_half_precision_is_named(handbook: psycopg.Connection) -> None:
+    with pytest.raises(psycopg.Error, match="half precision") as refused:
+        hybrid(handbook, "thirty days", [1e30, 0, 0])
+    assert refused.value.sqlstate == "RG007"
+
+
 def test_search_leaves_no_setting_behind(handbook: psycopg.Connection) -> None:
     before = handbook.execute("select name, setting from pg_settings order by name").fetchall()
     for _ in range(50):

@@ -10,6 +10,7 @@ from ragpg.errors import (
     CollectionNotFound,
     DatabaseError,
     DatabaseUnavailable,
+    InvalidArgument,
     RagpgError,
     SchemaNotInstalled,
     UnsupportedServer,
@@ -133,6 +134,18 @@ def test_mistake_in_the_call_is_no_lost_connection() -> None:
         type(translate(errors.ProgrammingError("the query has 1 placeholder but 0 parameters")))
         is DatabaseError
     )
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["select 99999999999::int", "select '[1'::vector", "select '[NaN]'::vector", "select '{a'::text[]"],
+)
+def test_a_value_that_cannot_be_read_is_an_invalid_argument(conn: psycopg.Connection, statement: str) -> None:
+    assert type(failure(conn, statement)) is InvalidArgument
+
+
+def test_a_mistake_of_our_own_is_not_the_callers(conn: psycopg.Connection) -> None:
+    assert type(failure(conn, "select 1 / 0")) is DatabaseError
 
 
 def test_unsupported_server_keeps_its_text(conn: psycopg.Connection) -> None:

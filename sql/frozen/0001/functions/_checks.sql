@@ -130,6 +130,10 @@ begin
             ),
             hint = 'Embed with the model the collection remembers: select * from ragpg.index_version.';
     end if;
+    if exists (select from unnest(p_embedding::real[]) as item (value) where abs(item.value) >= 65520) then
+        raise exception using
+            errcode = 'RG007', message = 'p_embedding holds a number that half precision can''t: the largest is 65504';
+    end if;
     if ragpg._is_zero(ragpg._to_halfvec(p_embedding)) then
         raise exception using errcode = 'RG007', message = 'p_embedding is a vector of zeros, which has no direction';
     end if;

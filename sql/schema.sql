@@ -1972,7 +1972,7 @@ $_$;
 
 COMMENT ON FUNCTION ragpg._nearest_exact(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer) IS 'The nearest visible chunks by comparing every one of them.';
 
-CREATE FUNCTION ragpg._nearest_hnsw(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer, p_passed integer DEFAULT 8000) RETURNS ragpg._leg
+CREATE FUNCTION ragpg._nearest_hnsw(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer, p_passed integer DEFAULT 8000, p_ef_search integer DEFAULT 400) RETURNS ragpg._leg
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -1989,6 +1989,8 @@ CREATE FUNCTION ragpg._nearest_hnsw(p_scope ragpg._scope, p_embedding public.hal
 declare
     v_leg ragpg._leg;
 begin
+    -- holds until this function returns, since it has a SET clause for it
+    perform set_config('hnsw.ef_search', p_ef_search::text, true);
     -- the type's length has to be in the text for the index to match; the page is sorted again, since relaxed order is only nearly so
     execute format(
         'select coalesce(array_agg(nearest.document_id order by nearest.distance, nearest.chunk_id), ''{}''),'
@@ -2019,7 +2021,7 @@ begin
 end;
 $_$;
 
-COMMENT ON FUNCTION ragpg._nearest_hnsw(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer, p_passed integer) IS 'The nearest visible chunks by walking the HNSW graph until enough are found or p_passed chunks, hidden ones too, were passed; sorted by true distance.';
+COMMENT ON FUNCTION ragpg._nearest_hnsw(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer, p_passed integer, p_ef_search integer) IS 'The nearest visible chunks by walking the HNSW graph until enough are found or p_passed chunks, hidden ones too, were passed; sorted by true distance.';
 
 CREATE FUNCTION ragpg._no_such_document(p_scope ragpg._scope, p_external_id text) RETURNS jsonb
     LANGUAGE plpgsql STABLE
@@ -3059,7 +3061,13 @@ begin
     else
         v_path := 'hnsw';
         v_why := format('more than %s chunks are visible', p_scope.narrow_limit);
-        v_leg := ragpg._nearest_hnsw(p_scope, p_embedding, p_limit, v_short_walk);
+        if p_scope.every_document and p_scope.filter is null then
+            -- nearly all that is passed counts, so that fewer candidates are as good
+            v_leg := ragpg._nearest_hnsw(p_scope, p_embedding, p_limit, 2 * p_limit, least(greatest(4 * p_limit, 150), 400));
+        end if;
+        if v_leg.chunk_ids is null or cardinality(v_leg.chunk_ids) < p_limit then
+            v_leg := ragpg._nearest_hnsw(p_scope, p_embedding, p_limit, v_short_walk);
+        end if;
         if cardinality(v_leg.chunk_ids) < p_limit then
             -- what is visible lies far from the query: the way through the graph is long, and gets inexact
             v_scope := ragpg._measure_visibility(p_scope, 8 * p_scope.narrow_limit);
@@ -4817,7 +4825,7 @@ REVOKE ALL ON FUNCTION ragpg._narrow_limit(p_scope ragpg._scope) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._nearest_exact(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION ragpg._nearest_hnsw(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer, p_passed integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ragpg._nearest_hnsw(p_scope ragpg._scope, p_embedding public.halfvec, p_limit integer, p_passed integer, p_ef_search integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._no_such_document(p_scope ragpg._scope, p_external_id text) FROM PUBLIC;
 

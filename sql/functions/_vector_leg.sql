@@ -60,8 +60,9 @@ comment on function ragpg._chunk_join(ragpg._scope) is
 
 -- The walk through the graph is the plan: anything that sorts would have to read every vector. Past max_scan_tuples or work_mem
 -- pgvector would fill the page with what it has seen without looking on: p_passed ends the walk before.
-create function ragpg._nearest_hnsw(p_scope ragpg._scope, p_embedding halfvec, p_limit integer, p_passed integer default 8000)
-returns ragpg._leg
+create function ragpg._nearest_hnsw(
+    p_scope ragpg._scope, p_embedding halfvec, p_limit integer, p_passed integer default 8000, p_ef_search integer default 400
+) returns ragpg._leg
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -78,6 +79,8 @@ as $$
 declare
     v_leg ragpg._leg;
 begin
+    -- holds until this function returns, since it has a SET clause for it
+    perform set_config('hnsw.ef_search', p_ef_search::text, true);
     -- the type's length has to be in the text for the index to match; the page is sorted again, since relaxed order is only nearly so
     execute format(
         'select coalesce(array_agg(nearest.document_id order by nearest.distance, nearest.chunk_id), ''{}''),'
@@ -108,7 +111,7 @@ begin
 end;
 $$;
 
-comment on function ragpg._nearest_hnsw(ragpg._scope, halfvec, integer, integer) is
+comment on function ragpg._nearest_hnsw(ragpg._scope, halfvec, integer, integer, integer) is
 'The nearest visible chunks by walking the HNSW graph until enough are found or p_passed chunks, hidden ones too, were passed; sorted by true distance.';
 
 create function ragpg._vector_leg(p_scope ragpg._scope, p_embedding halfvec, p_limit integer) returns ragpg._leg
@@ -137,7 +140,13 @@ begin
     else
         v_path := 'hnsw';
         v_why := format('more than %s chunks are visible', p_scope.narrow_limit);
-        v_leg := ragpg._nearest_hnsw(p_scope, p_embedding, p_limit, v_short_walk);
+        if p_scope.every_document and p_scope.filter is null then
+            -- nearly all that is passed counts, so that fewer candidates are as good
+            v_leg := ragpg._nearest_hnsw(p_scope, p_embedding, p_limit, 2 * p_limit, least(greatest(4 * p_limit, 150), 400));
+        end if;
+        if v_leg.chunk_ids is null or cardinality(v_leg.chunk_ids) < p_limit then
+            v_leg := ragpg._nearest_hnsw(p_scope, p_embedding, p_limit, v_short_walk);
+        end if;
         if cardinality(v_leg.chunk_ids) < p_limit then
             -- what is visible lies far from the query: the way through the graph is long, and gets inexact
             v_scope := ragpg._measure_visibility(p_scope, 8 * p_scope.narrow_limit);

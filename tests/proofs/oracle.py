@@ -21,8 +21,8 @@ MARKER = re.compile(r"mark\d+x\d+")
 NUMBERS = ("score", "vector_distance", "keyword_score")
 # a page of this size holds every chunk of a small world
 WHOLE = 1000
-# up to so many visible chunks the vector leg compares with each of them
-EXACT = 10_000
+# up to so many visible chunks the vector leg compares with each of them, however many are hidden
+EXACT = 1000
 
 
 @dataclass
@@ -110,8 +110,7 @@ def missing(search: Search, caller: Caller, outcome: Outcome, chunks: dict[UUID,
     """Find what a page of every chunk should hold besides, and a count that is another than the rule's."""
     expected = admitted(search, caller, chunks)
     if search.function == "explain_search":
-        vector = outcome.rows[0].get("vector", {})
-        if vector.get("visible_chunks", len(expected)) != min(len(expected), EXACT):
+        if outcome.rows[0]["visible_chunks"] != len(expected):
             yield f"{len(expected)} chunks are visible: {outcome}"
     elif search.function == "search_vector" and not search.parameters["p_expand"]:
         embedded = {chunk for chunk in expected if chunks[chunk].document.embeddings[chunks[chunk].number]}
@@ -156,9 +155,15 @@ def too_long(search: Search) -> bool:
 def explained(search: Search, caller: Caller, outcome: Outcome) -> Row:
     """An explanation without what is documented to count the whole corpus."""
     plan = dict(outcome.rows[0]) if outcome.rows else {}
+    if caller.speaks_for_others:
+        # such a role is told how the answer was found, which is chosen by what the collection holds
+        plan.pop("keyword", None)
+        plan["vector"] = {
+            name: value for name, value in plan.get("vector", {}).items() if name not in ("path", "why")
+        }
     if search.corpus_wide:
-        # a role that speaks for others is told the frequencies; and which candidates come first depends on them
-        for key in ("terms", "keyword", "candidates"):
+        # and the frequencies of words, on which it depends which candidates come first
+        for key in ("terms", "candidates"):
             plan.pop(key, None)
     return plan
 

@@ -100,7 +100,7 @@ def sees(connection: Connection) -> set[str]:
     assert set(ids(call(connection, "search_hybrid", **hybrid))) == found
     assert set(ids(call(connection, "search_vector", p_collection="c", p_embedding="[1,0,0]"))) == found
     explained = call(connection, "explain_search", **hybrid)[0]["explain_search"]
-    assert explained["vector"]["visible_chunks"] == len(found)
+    assert explained["visible_chunks"] == len(found)
     assert in_tables(connection) == found
     return found
 

@@ -63,10 +63,22 @@ language plpgsql stable parallel restricted
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+    -- from the caller's own memberships, which are few, not from all bindings, which may be many
     return query
+    with recursive granted (role) as (
+        select role.oid from pg_roles as role
+        where role.rolname = ragpg._caller()
+        union
+        select membership.roleid
+        from granted
+        join pg_auth_members as membership on membership.member = granted.role
+    )
+
     select binding.*
-    from ragpg.role_principal as binding
-    where pg_has_role(ragpg._caller(), binding.role, 'usage');
+    from granted
+    join ragpg.role_principal as binding on binding.role = granted.role
+    -- a membership without inheritance gives nothing until set role
+    where pg_has_role(ragpg._caller(), granted.role, 'usage');
 end;
 $$;
 

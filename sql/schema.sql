@@ -283,10 +283,22 @@ CREATE FUNCTION ragpg._bindings() RETURNS SETOF ragpg.role_principal
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
+    -- from the caller's own memberships, which are few, not from all bindings, which may be many
     return query
+    with recursive granted (role) as (
+        select role.oid from pg_roles as role
+        where role.rolname = ragpg._caller()
+        union
+        select membership.roleid
+        from granted
+        join pg_auth_members as membership on membership.member = granted.role
+    )
+
     select binding.*
-    from ragpg.role_principal as binding
-    where pg_has_role(ragpg._caller(), binding.role, 'usage');
+    from granted
+    join ragpg.role_principal as binding on binding.role = granted.role
+    -- a membership without inheritance gives nothing until set role
+    where pg_has_role(ragpg._caller(), granted.role, 'usage');
 end;
 $$;
 
@@ -2063,6 +2075,7 @@ CREATE FUNCTION ragpg._open_search(p_collection text, p_index_version bigint, p_
 declare
     v_scope ragpg._scope;
     v_version record;
+    v_session_tenant_id constant text := ragpg._current_tenant_id();
 begin
     if p_idf is null or p_idf not in ('corpus', 'visible') then
         raise exception using errcode = 'RG007', message = format('p_idf is %L; it must be corpus or visible', p_idf);
@@ -2089,14 +2102,14 @@ begin
 
     v_scope.principals := ragpg._principals(p_principals);
     v_scope.every_document := '*' = any (v_scope.principals);
-    v_scope.tenant_id := coalesce(p_tenant_id, ragpg._current_tenant_id());
+    v_scope.tenant_id := coalesce(p_tenant_id, v_session_tenant_id);
     if v_scope.tenant_id is null then
         raise exception using
             errcode = 'RG006',
             message = format('role %I is bound to other tenants than %L', ragpg._caller(), coalesce(current_setting('ragpg.tenant_id', true), '')),
             hint = 'Set ragpg.tenant_id to a tenant that ragpg.grant_access bound the role to.';
     end if;
-    if v_scope.tenant_id is distinct from ragpg._current_tenant_id() and not ragpg._may_choose_principals() then
+    if v_scope.tenant_id is distinct from v_session_tenant_id and not ragpg._may_choose_principals() then
         raise exception using
             errcode = 'RG006',
             message = format('role %I may not pass another tenant than its session''s', ragpg._caller()),

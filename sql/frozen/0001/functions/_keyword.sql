@@ -171,8 +171,6 @@ set plan_cache_mode = force_custom_plan
 set jit = off
 as $$
 declare
-    -- more than a page of the rarest matches are scored first: a higher threshold saves more than they cost (docs/decisions.md)
-    v_first_matches constant integer := 20 * p_limit;
     v_count constant integer := coalesce(cardinality(p_terms.lexemes), 0);
     v_all constant tsquery := ragpg._any_of(p_terms.lexemes);
     v_candidates tsquery := v_all;
@@ -198,7 +196,7 @@ begin
             loop
                 v_used := v_used + 1;
                 v_matches := v_matches + p_terms.document_frequencies[v_used];
-                exit when v_used = v_count or v_matches >= v_first_matches;
+                exit when v_used = v_count or v_matches >= p_limit;
             end loop;
             exit when v_used = v_count;
             v_leg := ragpg._best_matches(p_scope, p_terms, ragpg._any_of(p_terms.lexemes[1:v_used]), false, p_limit);
@@ -206,11 +204,19 @@ begin
         end loop;
         if v_used < v_count then
             v_threshold := v_leg.scores[p_limit];
+            if v_used + 1 < v_count then
+                -- those of them, and of the next term's, that can reach it raise it at little cost (docs/decisions.md)
+                v_candidates := ragpg._sets_reaching(p_terms.queries, p_terms.bounds, v_threshold * (1 - 1e-9));
+                v_leg := ragpg._best_matches(
+                    p_scope, p_terms, v_candidates && ragpg._any_of(p_terms.lexemes[1:v_used + 1]), false, p_limit
+                );
+                v_threshold := greatest(v_threshold, v_leg.scores[p_limit]);
+            end if;
             v_candidates := ragpg._sets_reaching(p_terms.queries, p_terms.bounds, v_threshold * (1 - 1e-9));
             v_path := 'boolean threshold';
         end if;
     end if;
-    if v_fresh or v_used = v_count or v_used = 0 or v_candidates <> ragpg._any_of(p_terms.lexemes[1:v_used]) then
+    if v_threshold is null or v_fresh or v_candidates <> ragpg._any_of(p_terms.lexemes[1:v_used]) then
         v_leg := ragpg._best_matches(p_scope, p_terms, v_candidates, v_fresh and v_candidates <> v_all, p_limit);
     end if;
     v_leg.document_ids := coalesce(v_leg.document_ids, '{}');

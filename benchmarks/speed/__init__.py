@@ -1,0 +1,1 @@
+"""The parts of ``benchmarks/search.py``: corpora, questions, measurements, plots."""

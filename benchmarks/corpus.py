@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-
-from ragpg.db.embedded import EmbeddedServer
-from ragpg.db.migrate import migrate
 from speed.load import load
 from speed.source import Source
 from speed.synthetic import Synthetic
+
+from ragpg.db.embedded import EmbeddedServer
+from ragpg.db.migrate import migrate
 
 SHOWN = (
     "shared_buffers",
@@ -27,6 +27,7 @@ SHOWN = (
     "work_mem",
     "maintenance_work_mem",
     "max_parallel_maintenance_workers",
+    "max_wal_size",
 )
 
 

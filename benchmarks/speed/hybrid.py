@@ -6,7 +6,7 @@ from typing import Any
 
 from .keyword import CANDIDATES, parameters
 from .source import Source, literal
-from .timing import Session, take_turns
+from .timing import Session, ratio, take_turns
 from .vector import leg_times
 
 K = 10
@@ -94,7 +94,7 @@ def measure_hybrid(url: str, source: Source, version: int, count: int) -> dict[s
         "legs_p50_ms": round(legs, 3),
         "overhead": round(call / legs - 1, 3),
         "mean_parts_ms": parts,
-        "ratio_to_any_word": round(summary["by hand, any word"]["p50_ms"] / call, 1),
+        "by_hand_to_ragpg": ratio(summary["by hand, any word"], summary["search_hybrid"]),
         "memory_mb": ragpg.memory(),
         "pages": ragpg.buffers(RAGPG, asked[0]),
     }

@@ -6,7 +6,7 @@ from typing import Any
 
 from .load import COLLECTION
 from .source import Source
-from .timing import Row, Session, take_turns
+from .timing import Row, Session, ratio, take_turns
 
 CANDIDATES = 50
 
@@ -64,8 +64,8 @@ def measure_keyword(url: str, source: Source, version: int, count: int, checked:
         summary = {name: times.summary() for name, times in measured.items()}
         results[kind] = {
             **summary,
-            "ratio": round(summary["ts_rank_cd"]["p50_ms"] / summary["ragpg"]["p50_ms"], 1),
-            "questions": len(asked),
+            **ratio(summary["ts_rank_cd"], summary["ragpg"]),
+            "questions": len(measured["ragpg"].rows),
             "checked": min(checked, len(asked)),
             "wrong": wrong,
             "pages": ragpg.buffers(RAGPG, asked[0]),

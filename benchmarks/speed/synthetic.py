@@ -22,7 +22,8 @@ SCALE = 1_000_000
 
 _BATCH = 2_500
 _VOCABULARY = 50_000
-_REPEATED = 0.3
+# share of the words that repeat one of the chunk: with it term frequencies are those of scifact, cranfield and mtrag_un
+_REPEATED = 0.18
 _MEAN_LENGTH = 100
 _CLUSTERS = 500
 _LATENT = 24
@@ -73,7 +74,12 @@ class Synthetic:
 
     @property
     def key(self) -> dict[str, Any]:
-        return {"source": "synthetic", "chunks": self.chunks, "dimensions": self.dimensions}
+        return {
+            "source": "synthetic",
+            "chunks": self.chunks,
+            "dimensions": self.dimensions,
+            "repeated_words": _REPEATED,
+        }
 
     def batches(self) -> Iterator[Batch]:
         for number, start in enumerate(range(0, self._documents, _BATCH)):

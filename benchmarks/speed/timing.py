@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,40 +13,63 @@ import numpy as np
 import psycopg
 
 Row = tuple[Any, ...]
+FEWEST = 8
+PATIENCE = 90
 
 
 @dataclass
 class Measured:
-    """The times in milliseconds, and the rows of each item's first run."""
+    """The times in milliseconds, and the rows of each item's first run.
+
+    ``cpu`` is what the backend itself computed: on a machine that does other things too, it tells more than the clock. Parallel
+    workers are not in it.
+    """
 
     times: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
     rows: list[list[Row]] = field(default_factory=list)
 
     def summary(self) -> dict[str, float]:
-        return {
-            "p50_ms": round(float(np.percentile(self.times, 50)), 3),
-            "p95_ms": round(float(np.percentile(self.times, 95)), 3),
-        }
+        figures = {"p50_ms": percentile(self.times, 50), "p95_ms": percentile(self.times, 95)}
+        return figures | {"cpu_p50_ms": percentile(self.cpu, 50)} if self.cpu else figures
 
 
-def take_turns(
-    candidates: Mapping[str, Callable[[int], list[Row]]], items: int, rounds: int = 1
-) -> dict[str, Measured]:
+def percentile(times: list[float], percent: float) -> float:
+    return round(float(np.percentile(times, percent)), 3)
+
+
+def ratio(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
+    """How many times as long one takes as the other, at the median: by the clock, and in CPU time."""
+    by = {"p50_ms": "ratio", "cpu_p50_ms": "cpu_ratio"}
+    return {
+        name: round(one[key] / max(other[key], 1e-3), 2)
+        for key, name in by.items()
+        if key in one and key in other
+    }
+
+
+def take_turns(candidates: Mapping[str, Candidate], items: int, rounds: int = 1) -> dict[str, Measured]:
     """Run every candidate on every item, one item after the other, in changing order.
 
-    The first item is run once beforehand: it opens files, fills caches and plans.
+    The first item is run once beforehand: it opens files, fills caches and plans. What takes minutes stops early, after at least
+    :data:`FEWEST` items.
     """
     measured = {name: Measured() for name in candidates}
     for candidate in candidates.values():
         candidate(0)
     names = list(candidates)
+    until = time.perf_counter() + PATIENCE
     for turn in range(rounds):
         for item in range(items):
+            if item >= FEWEST and time.perf_counter() > until:
+                return measured
             shift = (item + turn) % len(names)
             for name in names[shift:] + names[:shift]:
-                started = time.perf_counter()
+                used, started = candidates[name].cpu(), time.perf_counter()
                 rows = candidates[name](item)
                 measured[name].times.append((time.perf_counter() - started) * 1000)
+                if used is not None and (now := candidates[name].cpu()) is not None:
+                    measured[name].cpu.append(now - used)
                 if turn == 0:
                     measured[name].rows.append(rows)
     return measured
@@ -67,6 +90,7 @@ class Session:
         self.connection: psycopg.Connection[Row] = psycopg.connect(url, autocommit=True)
         # loads pgvector, whose settings are unknown before
         self.connection.execute("select '[1]'::vector")
+        self.process: int = self.connection.info.backend_pid
         self.set(**settings)
 
     def set(self, **settings: str) -> None:
@@ -76,18 +100,19 @@ class Session:
     def rows(self, statement: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         return self.connection.execute(statement, parameters).fetchall()  # pyright: ignore[reportArgumentType]
 
-    def runs(
-        self, statement: str, parameters: Sequence[Mapping[str, Any]]
-    ) -> Callable[[int], list[Row]]:
-        """A candidate that runs a statement, with other parameters for each item."""
-        return lambda item: self.rows(statement, parameters[item])
+    def runs(self, statement: str, parameters: Sequence[Mapping[str, Any]]) -> Candidate:
+        return Candidate(self, statement, parameters)
+
+    def process_file(self, name: str) -> str | None:
+        """What Linux tells of the backend; nothing elsewhere, and nothing of other users' processes."""
+        try:
+            return Path(f"/proc/{self.process}/{name}").read_text()
+        except OSError:
+            return None
 
     def memory(self) -> float | None:
-        """Megabytes that the backend has for itself, shared buffers aside; unknown off Linux or for other users."""
-        process = self.rows("select pg_backend_pid()")[0][0]
-        try:
-            status = Path(f"/proc/{process}/status").read_text()
-        except OSError:
+        """Megabytes that the backend has for itself, shared buffers aside."""
+        if (status := self.process_file("status")) is None:
             return None
         fields = dict(line.split(":", 1) for line in status.splitlines())
         return round(int(fields["RssAnon"].split()[0]) / 1024, 1)
@@ -99,6 +124,23 @@ class Session:
 
     def close(self) -> None:
         self.connection.close()
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A statement, with other parameters for each item, on a session of its own or a shared one."""
+
+    session: Session
+    statement: str
+    parameters: Sequence[Mapping[str, Any]]
+
+    def __call__(self, item: int) -> list[Row]:
+        return self.session.rows(self.statement, self.parameters[item])
+
+    def cpu(self) -> float | None:
+        """Milliseconds that the backend has computed so far."""
+        known = self.session.process_file("schedstat")
+        return None if known is None else int(known.split()[0]) / 1e6
 
 
 def recall(found: Sequence[Sequence[Row]], exact: Sequence[Sequence[Row]]) -> float:

@@ -6,7 +6,7 @@ from typing import Any
 
 from .load import COLLECTION
 from .source import Source, literal
-from .timing import Session, recall, take_turns
+from .timing import Session, ratio, recall, take_turns
 
 K = 10
 EFFORTS = (10, 20, 40, 60, 80, 100, 150, 200, 300, 400)
@@ -93,8 +93,9 @@ def measure_vector(url: str, source: Source, version: int, count: int) -> dict[s
             "recall": round(recalls[caller], 4),
             "leg_p50_ms": round(leg, 3),
             "path": details[0]["vector"]["path"],
+            "without_texts": measured[f"explain, {caller}"].summary(),
             "leg_ratio": round(leg / results["raw pgvector"]["p50_ms"], 2),
-            "call_ratio": round(call["p50_ms"] / results["raw pgvector, with texts"]["p50_ms"], 2),
+            **ratio(call, results["raw pgvector, with texts"]),
         }
     raw.close()
     ragpg.close()

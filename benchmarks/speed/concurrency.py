@@ -20,7 +20,9 @@ CONNECTIONS = (1, 2, 4, 8)
 K = 10
 
 
-def measure_concurrency(url: str, source: Source, version: int, seconds: float) -> list[dict[str, Any]]:
+def measure_concurrency(
+    url: str, source: Source, version: int, seconds: float, connections: tuple[int, ...] = CONNECTIONS
+) -> list[dict[str, Any]]:
     """Clients in processes of their own; raw pgvector as the measure of what the machine gives."""
     session = Session(url)
     questions = next(iter(source.questions().values()))
@@ -39,13 +41,13 @@ def measure_concurrency(url: str, source: Source, version: int, seconds: float) 
         "raw pgvector": fetching(nearest_sql(version, source.dimensions, exact=False)),
     }
     results: list[dict[str, Any]] = []
-    for connections in CONNECTIONS:
+    for number in connections:
         for name, statement in statements.items():
-            times, waiting = _run(url, statement, asked, connections, seconds)
+            times, waiting = _run(url, statement, asked, number, seconds)
             results.append(
                 {
                     "search": name,
-                    "connections": connections,
+                    "connections": number,
                     "per_second": round(len(times) / seconds, 1),
                     "p50_ms": round(float(np.percentile(times, 50)), 2),
                     "p95_ms": round(float(np.percentile(times, 95)), 2),

@@ -97,7 +97,7 @@ def by_hand_sql(cell: Cell, version: int, dimensions: int, exact: bool) -> str:
 
 
 def measure_filters(
-    url: str, source: Synthetic, version: int, count: int, say: Any = print
+    url: str, source: Synthetic, version: int, count: int, fractions: tuple[float, ...] = FRACTIONS
 ) -> list[dict[str, Any]]:
     """The whole matrix: shares, clustered and not, by every way to hide or filter."""
     vectors = [literal(vector) for vector in source.query_vectors(count)]
@@ -105,13 +105,13 @@ def measure_filters(
     for kind in KINDS:
         with psycopg.connect(url, autocommit=True) as owner:
             _assign_tenant(owner, KINDS[kind], 0)
-            for fraction in FRACTIONS:
+            for fraction in fractions:
                 for form in FORMS:
                     if form == "tenant":
                         _assign_tenant(owner, KINDS[kind], round(fraction * SCALE))
                     cell = Cell(kind, fraction, form)
                     rows.append(_measure(url, cell, source.dimensions, version, vectors))
-                    say(_line(rows[-1]))
+                    print(_line(rows[-1]), flush=True)
                 # the other forms look at the default tenant
                 _assign_tenant(owner, KINDS[kind], 0)
     return rows
@@ -151,6 +151,7 @@ def _measure(url: str, cell: Cell, dimensions: int, version: int, vectors: list[
         "visible_percent": cell.fraction * 100,
         "form": cell.form,
         "queries": len(asked),
+        "visible_chunks": detail["visible_chunks"],
         "path": detail["vector"]["path"],
     }
     for name, times in measured.items():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -22,10 +21,10 @@ _HALFVEC_HEADER = 4
 Report = dict[str, Any]
 
 
-def load(url: str, source: Source, say: Callable[[str], None] = print) -> Report:
+def load(url: str, source: Source) -> Report:
     """Fill an empty, migrated database with a corpus; return seconds and sizes."""
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.add_notice_handler(lambda notice: say(f"  {notice.severity}: {notice.message_primary}"))
+        connection.add_notice_handler(lambda notice: print(f"  {notice.severity}: {notice.message_primary}"))
         connection.execute(
             "select ragpg.create_collection(%s, p_language => %s, p_embedding_provider => 'bench',"
             " p_embedding_model => 'bench', p_embedding_dimensions => %s)",
@@ -41,17 +40,17 @@ def load(url: str, source: Source, say: Callable[[str], None] = print) -> Report
         for batch in source.batches():
             _load_batch(connection, collection, version, source, batch)
         seconds["rows"] = time.perf_counter() - started
-        say(f"  rows loaded in {seconds['rows']:.0f} s")
+        print(f"  rows loaded in {seconds['rows']:.0f} s")
         for name, definition in later.items():
             seconds[name] = _timed(connection, definition)
-            say(f"  {name} built in {seconds[name]:.1f} s")
+            print(f"  {name} built in {seconds[name]:.1f} s")
         seconds["vacuum analyze"] = _timed(
             connection, "vacuum (analyze) ragpg.document, ragpg.chunk, ragpg.embedding"
         )
         seconds["refresh_statistics"] = _timed(
             connection, "select ragpg.refresh_statistics(%s)", (COLLECTION,)
         )
-        say(f"  refresh_statistics took {seconds['refresh_statistics']:.1f} s")
+        print(f"  refresh_statistics took {seconds['refresh_statistics']:.1f} s")
         _prove(connection)
         sizes = {
             name: (kind, size)

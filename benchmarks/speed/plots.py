@@ -29,7 +29,7 @@ def plot(results: dict[str, Any], folder: Path) -> list[Path]:
         key=lambda corpus: corpus["build"]["key"]["chunks"],
     )
     written: list[Path] = []
-    if len(corpora) > 1 and all({"keyword", "vector", "hybrid"} <= corpus.keys() for corpus in corpora):
+    if corpora and all({"keyword", "vector", "hybrid"} <= corpus.keys() for corpus in corpora):
         written.append(_growth(corpora, folder / "benchmark-growth.svg"))
     for corpus in corpora:
         if "filters" in corpus:

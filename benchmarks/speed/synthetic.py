@@ -59,6 +59,7 @@ class Synthetic:
         random = np.random.default_rng(_SEED)
         weights = 1 / np.arange(1, _VOCABULARY + 1)
         self._probability = weights / weights.sum()
+        self._expected = 1 - (1 - self._probability) ** (_MEAN_LENGTH * (1 - _REPEATED))
         self._words = _vocabulary(random)
         self._projection = random.normal(size=(_LATENT, dimensions)) / np.sqrt(dimensions)
         centres = random.normal(size=(_CLUSTERS, _LATENT))
@@ -120,8 +121,7 @@ class Synthetic:
 
     def _word_in(self, random: np.random.Generator, share: float) -> str:
         """A word expected in about that share of the chunks."""
-        expected = 1 - (1 - self._probability) ** (_MEAN_LENGTH * (1 - _REPEATED))
-        nearest = int(np.argmin(np.abs(expected - share)))
+        nearest = int(np.argmin(np.abs(self._expected - share)))
         around = max(2, nearest // 8)
         return self._words[max(0, nearest + int(random.integers(-around, around + 1)))]
 

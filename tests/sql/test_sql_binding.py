@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -287,6 +288,29 @@ def test_a_binding_follows_a_renamed_role_and_not_a_new_one(site: Site) -> None:
     site.server.run("drop owned by bound_ana", site.name)
     site.server.run("drop role bound_ana")
     site.server.run("alter role bound_anna rename to bound_ana")
+
+
+def test_a_binding_is_dumped_and_restored(site: Site) -> None:
+    site.grant("bound_ana", principals=["user:ana"])
+    server = site.server
+    name = server.create_database(vector_schema="public")
+    try:
+        dump = subprocess.run(
+            [server.programs / "pg_dump", "--schema=ragpg", f"--dbname={server.url(site.name)}"],
+            capture_output=True,
+            check=True,
+        ).stdout
+        subprocess.run(
+            [server.programs / "psql", "-qX", "-v", "ON_ERROR_STOP=1", f"--dbname={server.url(name)}"],
+            input=dump,
+            capture_output=True,
+            check=True,
+        )
+        with psycopg.connect(server.url(name, "bound_ana"), autocommit=True) as ana:
+            configure(ana, "user:ana,group:board")
+            assert sees(ana) == {"open", "ana"}
+    finally:
+        server.drop_database(name)
 
 
 def test_what_a_dropped_role_was_bound_to_goes(site: Site) -> None:

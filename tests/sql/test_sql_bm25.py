@@ -52,9 +52,10 @@ def expected_scores(
     return {key: score for key, score in scores.items() if score > 0}
 
 
-def lexemes_of(connection: psycopg.Connection[Any], query: str) -> dict[str, int]:
+def lexemes_of(connection: psycopg.Connection[Any], query: str, language: str = "english") -> dict[str, int]:
     rows = connection.execute(
-        "select lexeme, cardinality(positions) from unnest(ragpg._analyze('english', %s))", (query,)
+        "select lexeme, cardinality(positions) from unnest(ragpg._analyze(%s::regconfig, %s))",
+        (language, query),
     ).fetchall()
     return {lexeme: count for lexeme, count in rows if lexeme[0] not in UNCOUNTED}
 
@@ -79,6 +80,41 @@ def test_scores_equal_the_formula(conn: psycopg.Connection) -> None:
         found = keyword(conn, query)
         wanted = expected_scores(corpus_of(conn), lexemes_of(conn, query))
         assert found == pytest.approx(wanted, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("language", "separator", "words", "query"),
+    [
+        (
+            "german",
+            " ",
+            ["die", "Größe", "Häuser", "Ventile", "Straße", "größer"],
+            "Größe der Häuser an der Straße",
+        ),
+        ("french", " ", ["les", "élèves", "écoles", "pompe", "pressée", "à"], "l'école des élèves pressés"),
+        (
+            "russian",
+            " ",
+            ["и", "насосы", "клапан", "давление", "дома", "домами"],
+            "давления в домах и насосах",
+        ),
+        ("arabic", " ", ["المضخة", "صمام", "الضغط", "في", "البيوت"], "ضغط المضخات في البيت"),
+        ("simple", "", ["水泵", "压力", "阀门", "房子", "泄漏"], "阀门压力泄漏"),
+        ("simple", "", ["ปั๊ม", "แรงดัน", "วาล์ว", "บ้าน"], "แรงดันวาล์ว"),
+    ],
+)
+def test_scores_equal_the_formula_in_other_languages(
+    conn: psycopg.Connection, language: str, separator: str, words: list[str], query: str
+) -> None:
+    create(conn, dimensions=None)
+    source = random.Random(3)
+    for number in range(30):
+        text = separator.join(source.choices(words, k=source.randint(2, 40)))
+        upsert(conn, f"d{number}", [text], language=language)
+    found = keyword(conn, query)
+    assert len(found) > 10
+    wanted = expected_scores(corpus_of(conn), lexemes_of(conn, query, language))
+    assert found == pytest.approx(wanted, abs=1e-6)
 
 
 def test_every_term_frequency_up_to_255_is_read_from_the_rank(conn: psycopg.Connection) -> None:

@@ -1205,6 +1205,23 @@ END;
 
 COMMENT ON FUNCTION ragpg._estimated_chunks(p_index_version bigint) IS 'About how many chunks an index version has, as of the last VACUUM or ANALYZE; −1 where there was none yet.';
 
+CREATE FUNCTION ragpg._existing_configs(p_languages text[]) RETURNS text[]
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    -- over the catalogue only: its plan may be kept
+    return array(
+        select ragpg._config_name(config.cfgname, namespace.nspname)
+        from pg_ts_config as config
+        join pg_namespace as namespace on namespace.oid = config.cfgnamespace
+        where ragpg._config_name(config.cfgname, namespace.nspname) = any (p_languages)
+    );
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._existing_configs(p_languages text[]) IS 'Those of the text-search configurations that still exist.';
+
 CREATE FUNCTION ragpg._expansion(p_expand text, OUT o_mode text, OUT o_neighbors integer) RETURNS record
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2546,12 +2563,7 @@ begin
     v_embedding := ragpg._check_embedding(p_scope, p_embedding);
     if p_query is not null then
         v_languages := ragpg._configs(p_scope);
-        v_configs := array(
-            select ragpg._config_name(config.cfgname, namespace.nspname)
-            from pg_ts_config as config
-            join pg_namespace as namespace on namespace.oid = config.cfgnamespace
-            where ragpg._config_name(config.cfgname, namespace.nspname) = any (v_languages)
-        );
+        v_configs := ragpg._existing_configs(v_languages);
         if cardinality(v_configs) < cardinality(v_languages) and ragpg._sees_language(
             p_scope, array(select unnest(v_languages) except select unnest(v_configs))
         ) then
@@ -4789,6 +4801,8 @@ REVOKE ALL ON FUNCTION ragpg._document_states(p_collection text, p_external_ids 
 REVOKE ALL ON FUNCTION ragpg._drop_partitions(p_index_version bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._estimated_chunks(p_index_version bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._existing_configs(p_languages text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._expansion(p_expand text, OUT o_mode text, OUT o_neighbors integer) FROM PUBLIC;
 

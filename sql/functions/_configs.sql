@@ -67,3 +67,20 @@ $$;
 
 comment on function ragpg._sees_language(ragpg._scope, text[]) is
 'True where the caller may see a document that was analysed with one of the configurations.';
+
+create function ragpg._existing_configs(p_languages text[]) returns text[]
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    -- over the catalogue only: its plan may be kept
+    return array(
+        select ragpg._config_name(config.cfgname, namespace.nspname)
+        from pg_ts_config as config
+        join pg_namespace as namespace on namespace.oid = config.cfgnamespace
+        where ragpg._config_name(config.cfgname, namespace.nspname) = any (p_languages)
+    );
+end;
+$$;
+
+comment on function ragpg._existing_configs(text[]) is 'Those of the text-search configurations that still exist.';

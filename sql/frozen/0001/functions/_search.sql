@@ -76,12 +76,7 @@ begin
     v_embedding := ragpg._check_embedding(p_scope, p_embedding);
     if p_query is not null then
         v_languages := ragpg._configs(p_scope);
-        v_configs := array(
-            select ragpg._config_name(config.cfgname, namespace.nspname)
-            from pg_ts_config as config
-            join pg_namespace as namespace on namespace.oid = config.cfgnamespace
-            where ragpg._config_name(config.cfgname, namespace.nspname) = any (v_languages)
-        );
+        v_configs := ragpg._existing_configs(v_languages);
         if cardinality(v_configs) < cardinality(v_languages) and ragpg._sees_language(
             p_scope, array(select unnest(v_languages) except select unnest(v_configs))
         ) then

@@ -1,10 +1,11 @@
 """How good the search is, on public test collections, with the local model.
 
-    python benchmarks/quality.py                       # scifact and cranfield under ../shared/data
-    python benchmarks/quality.py --data DIR --sets scifact --json out.json
+    python benchmarks/quality.py                       # four sets under ../shared/data
+    python benchmarks/quality.py --data DIR --sets scifact,xquad/en --json out.json
 
-Every document is one chunk. Reported are nDCG@10, recall@10 and recall@100 of each leg and of their fusions, beside a reference
-BM25 (bm25s, "lucene" form) that is given the same lexemes, k1 and b, so that only the ranking differs.
+Every document is one chunk. Reported are nDCG@10, recall@10 and recall@100 of each leg, of their fusions, and of feedback, beside a
+reference BM25 (bm25s, "lucene" form) that is given the same lexemes, k1 and b, so that only the ranking differs. Then pairs of
+them are compared query by query. Vectors are kept in the folder --cache, so that a second run takes no model.
 """
 
 from __future__ import annotations
@@ -13,15 +14,18 @@ import argparse
 import json
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import bm25s
 import ir_measures
+import numpy as np
 import psycopg
 from ir_measures import R, nDCG
 from psycopg.rows import tuple_row
+from significance import Comparison, compare
+from testsets import TestSet, document_vectors, query_vectors, read_set
 
 from ragpg.db.embedded import EmbeddedServer
 from ragpg.db.migrate import migrate
@@ -29,7 +33,23 @@ from ragpg.embedding import make_embedder
 
 MEASURES = (nDCG @ 10, R @ 10, R @ 100)
 DEPTH = 100
+DEEP = f"p_k => {DEPTH}, p_candidate_k => {DEPTH}"
+SCORE = "p_fusion => 'score', p_vector_weight => 0.7, p_keyword_weight => 0.3"
+FEEDBACK = (1, 3, 5, 10)
+# What is compared: the second against the first.
+PAIRS = (
+    ("bm25s on the same lexemes", "keyword"),
+    ("keyword", "no embedding"),
+    ("keyword", "hybrid, rrf"),
+    ("vector", "hybrid, rrf"),
+    ("no embedding", "hybrid, rrf"),
+    ("hybrid, rrf", "hybrid, score"),
+    *(("hybrid, rrf", f"hybrid, rrf, feedback {hits}") for hits in FEEDBACK),
+    *(("hybrid, score", f"hybrid, score, feedback {hits}") for hits in FEEDBACK),
+    *(("no embedding", f"no embedding, by hand from {hits}") for hits in FEEDBACK),
+)
 Run = dict[str, dict[str, float]]
+Scores = dict[str, float]
 
 
 def main() -> None:
@@ -37,11 +57,12 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--sets", default="scifact,cranfield")
+    parser.add_argument("--sets", default="scifact,cranfield,xquad/en,mtrag_un")
+    parser.add_argument("--cache", type=Path, default=Path(".ragpg/benchmark-vectors"))
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
 
-    results: dict[str, dict[str, dict[str, float]]] = {}
+    results: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="ragpg-quality-") as folder:
         server = EmbeddedServer(Path(folder), durable=False)
         try:
@@ -49,104 +70,148 @@ def main() -> None:
             migrate(url)
             with psycopg.connect(url, autocommit=True) as connection:
                 for name in arguments.sets.split(","):
-                    results[name] = evaluate(connection, name, arguments.data / name)
+                    results[name] = evaluate(connection, read_set(arguments.data, name), arguments.cache)
         finally:
             server.stop()
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=2) + "\n")
 
 
-def evaluate(connection: psycopg.Connection[Any], name: str, folder: Path) -> dict[str, dict[str, float]]:
-    documents = {
-        row["_id"]: f"{row.get('title', '')}\n\n{row['text']}".strip()
-        for row in read(folder / "corpus.jsonl")
-    }
-    documents = {key: text for key, text in documents.items() if text}
-    queries = {row["_id"]: row["text"] for row in read(folder / "queries.jsonl")}
-    qrels = list(read_qrels(folder / "qrels.tsv"))
-    judged = {qrel.query_id for qrel in qrels}
-    queries = {key: text for key, text in queries.items() if key in judged}
-
+def evaluate(connection: psycopg.Connection[Any], data: TestSet, cache: Path) -> dict[str, Any]:
     started = time.perf_counter()
-    load(connection, name, documents)
+    embedder = make_embedder("local")
+    vectors = document_vectors(embedder, list(data.documents.values()), cache)
+    queries = dict(
+        zip(data.queries, query_vectors(embedder, list(data.queries.values()), cache), strict=True)
+    )
+    load(connection, data, vectors)
+    seconds = time.perf_counter() - started
     print(
-        f"\n{name}: {len(documents)} documents, {len(queries)} queries, loaded in {time.perf_counter() - started:.0f} s"
+        f"\n{data.name}: {len(data.documents)} documents, {len(data.queries)} queries, ready in {seconds:.0f} s"
     )
 
-    embedder = make_embedder("local")
-    vectors = {key: literal(embedder.embed_query(text)) for key, text in queries.items()}
-    everything = "p_k => 100, p_candidate_k => 100"
-    searches: dict[str, tuple[str, Callable[[str], dict[str, Any]]]] = {
-        "keyword": ("ragpg.search_keyword(%(collection)s, %(query)s, p_k => 100)", lambda key: {}),
-        "vector": (
-            "ragpg.search_vector(%(collection)s, %(vector)s, p_k => 100)",
-            lambda key: {"vector": vectors[key]},
-        ),
-        "hybrid, rrf": (
-            f"ragpg.search_hybrid(%(collection)s, %(query)s, %(vector)s, {everything})",
-            lambda key: {"vector": vectors[key]},
-        ),
-        "hybrid, score, 0.7 vectors": (
-            f"ragpg.search_hybrid(%(collection)s, %(query)s, %(vector)s, {everything},"
-            " p_fusion => 'score', p_vector_weight => 0.7, p_keyword_weight => 0.3)",
-            lambda key: {"vector": vectors[key]},
-        ),
-        "hybrid, no embedding": (
-            f"ragpg.search_hybrid(%(collection)s, %(query)s, {everything})",
-            lambda key: {},
-        ),
-    }
-    runs: dict[str, tuple[Run, float]] = {
-        "bm25s on the same lexemes": (reference_bm25(connection, name, queries), 0.0)
-    }
-    for label, (call, parameters) in searches.items():
-        runs[label] = run(connection, call, name, queries, parameters)
+    runs = {"bm25s on the same lexemes": (reference_bm25(connection, data), 0.0)}
+    for label, (call, given) in searches(connection, data, queries, vectors).items():
+        runs[label] = run(connection, call, data, given)
 
-    table: dict[str, dict[str, float]] = {}
-    print(f"{'':28s} nDCG@10   R@10  R@100   p50 ms")
+    table: dict[str, Scores] = {}
+    by_query: dict[str, Scores] = {}
+    print(f"{'':30s} nDCG@10   R@10  R@100   p50 ms")
     for label, (ranking, milliseconds) in runs.items():
-        measured = ir_measures.calc_aggregate(MEASURES, qrels, ranking)
+        measured = ir_measures.calc_aggregate(MEASURES, data.qrels, ranking)
+        by_query[label] = {
+            each.query_id: each.value for each in ir_measures.iter_calc([nDCG @ 10], data.qrels, ranking)
+        }
         table[label] = {str(measure): measured[measure] for measure in MEASURES} | {"p50_ms": milliseconds}
         figures = "  ".join(f"{measured[measure]:.3f}" for measure in MEASURES)
-        print(f"{label:28s}  {figures}  {milliseconds:7.1f}")
-    return table
+        print(f"{label:30s}  {figures}  {milliseconds:7.1f}")
+
+    compared: dict[str, Comparison] = {}
+    print(f"{'':58s} nDCG@10  95 % interval       p")
+    for first, second in PAIRS:
+        label = f"{first} → {second}"
+        found = compared[label] = compare(by_query[first], by_query[second])
+        print(f"{label:58s} {found.difference:+.3f}  {found.low:+.3f} … {found.high:+.3f}  {found.p:.4f}")
+    return {"figures": table, "pairs": {label: vars(found) for label, found in compared.items()}}
 
 
-def load(connection: psycopg.Connection[Any], name: str, documents: dict[str, str]) -> None:
+Searches = dict[str, tuple[str, Callable[[str], dict[str, Any]]]]
+
+
+def searches(
+    connection: psycopg.Connection[Any],
+    data: TestSet,
+    queries: Mapping[str, list[float]],
+    vectors: list[list[float]],
+) -> Searches:
+    """Each call under its name, and what it is given for a query beside the text."""
+
+    def embedded(key: str) -> dict[str, Any]:
+        return {"vector": literal(queries[key])}
+
+    def nothing(key: str) -> dict[str, Any]:
+        return {}
+
+    with_vector = f"ragpg.search_hybrid(%(collection)s, %(query)s, %(vector)s, {DEEP}"
+    result: Searches = {
+        "keyword": (f"ragpg.search_keyword(%(collection)s, %(query)s, p_k => {DEPTH})", nothing),
+        "vector": (f"ragpg.search_vector(%(collection)s, %(vector)s, p_k => {DEPTH})", embedded),
+        "hybrid, rrf": (f"{with_vector})", embedded),
+        "hybrid, score": (f"{with_vector}, {SCORE})", embedded),
+        "no embedding": (f"ragpg.search_hybrid(%(collection)s, %(query)s, {DEEP})", nothing),
+        "no embedding, score": (
+            f"ragpg.search_hybrid(%(collection)s, %(query)s, {DEEP}, {SCORE})",
+            nothing,
+        ),
+    }
+    for hits in FEEDBACK:
+        result[f"hybrid, rrf, feedback {hits}"] = (f"{with_vector}, p_feedback => {hits})", embedded)
+    for hits in FEEDBACK:
+        result[f"hybrid, score, feedback {hits}"] = (
+            f"{with_vector}, p_feedback => {hits}, {SCORE})",
+            embedded,
+        )
+    places = {key: place for place, key in enumerate(data.documents)}
+    for hits in FEEDBACK:
+        result[f"no embedding, by hand from {hits}"] = (
+            f"{with_vector})",
+            lambda key, hits=hits: {"vector": keyword_centroid(connection, data, key, hits, places, vectors)},
+        )
+    return result
+
+
+def keyword_centroid(
+    connection: psycopg.Connection[Any],
+    data: TestSet,
+    key: str,
+    hits: int,
+    places: Mapping[str, int],
+    vectors: list[list[float]],
+) -> str | None:
+    """What the search does by itself with three hits: the mean of the first keyword hits, weighted by score."""
+    rows = connection.execute(
+        "select external_id, keyword_score from ragpg.search_keyword(%s, %s, p_k => %s)",
+        (data.name, data.queries[key], hits),
+    ).fetchall()
+    if not rows:
+        return None
+    weights = np.array([score for _, score in rows])
+    return literal((weights @ np.array([vectors[places[name]] for name, _ in rows])).tolist())
+
+
+def load(connection: psycopg.Connection[Any], data: TestSet, vectors: list[list[float]]) -> None:
     embedder = make_embedder("local")
     connection.execute(
         "select ragpg.create_collection(%s, p_embedding_provider => %s, p_embedding_model => %s,"
         " p_embedding_dimensions => %s)",
-        (name, embedder.provider, embedder.model, embedder.dimensions),
+        (data.name, embedder.provider, embedder.model, embedder.dimensions),
     )
-    vectors = embedder.embed_documents(list(documents.values()))
     with connection.transaction():
-        for (key, text), vector in zip(documents.items(), vectors, strict=True):
+        for (key, text), vector in zip(data.documents.items(), vectors, strict=True):
             connection.execute(
                 "select ragpg.upsert_document(%s, %s, %s, p_chunks => %s, p_embeddings => %s)",
                 (
-                    name,
+                    data.name,
                     key,
                     text,
                     json.dumps([{"char_start": 0, "char_end": len(text)}]),
                     f'{{"{literal(vector)}"}}',
                 ),
             )
-    connection.execute("select ragpg.refresh_statistics(%s)", (name,))
+    connection.execute("select ragpg.refresh_statistics(%s)", (data.name,))
     connection.execute("analyze")
 
 
 def run(
     connection: psycopg.Connection[Any],
     call: str,
-    name: str,
-    queries: dict[str, str],
-    parameters: Callable[[str], dict[str, Any]],
+    data: TestSet,
+    given: Callable[[str], dict[str, Any]],
 ) -> tuple[Run, float]:
     ranking: Run = {}
     times: list[float] = []
-    for key, query in queries.items():
-        values = {"collection": name, "query": query, **parameters(key)}
+    for key, query in data.queries.items():
+        values = {"collection": data.name, "query": query, **given(key)}
         started = time.perf_counter()
         rows = connection.execute(f"select external_id from {call}", values).fetchall()  # noqa: S608
         times.append(time.perf_counter() - started)
@@ -154,7 +219,7 @@ def run(
     return ranking, sorted(times)[len(times) // 2] * 1000
 
 
-def reference_bm25(connection: psycopg.Connection[Any], name: str, queries: dict[str, str]) -> Run:
+def reference_bm25(connection: psycopg.Connection[Any], data: TestSet) -> Run:
     lexemes = (
         "select array_agg(word.lexeme) from unnest({}) as word"
         " cross join lateral generate_series(1, coalesce(cardinality(word.positions), 1))"
@@ -165,13 +230,13 @@ def reference_bm25(connection: psycopg.Connection[Any], name: str, queries: dict
         "select document.external_id, coalesce((" + lexemes.format("chunk.content_tsv") + "), '{}')"  # noqa: S608
         " from ragpg.chunk join ragpg.document on document.id = chunk.document_id"
         " join ragpg.collection on collection.id = document.collection_id where collection.name = %s",
-        (name,),
+        (data.name,),
     ).fetchall()
     retriever = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
     retriever.index([tokens for _, tokens in rows], show_progress=False)
     known = retriever.vocab_dict
     ranking: Run = {}
-    for key, query in queries.items():
+    for key, query in data.queries.items():
         found = cursor.execute(
             "select coalesce((" + lexemes.format("ragpg._analyze('english', %s)") + "), '{}')",
             (query,),
@@ -183,20 +248,6 @@ def reference_bm25(connection: psycopg.Connection[Any], name: str, queries: dict
         best = scores.argsort(kind="stable")[::-1][:DEPTH]
         ranking[key] = {rows[place][0]: float(scores[place]) for place in best if scores[place] > 0}
     return ranking
-
-
-def read(path: Path) -> Iterable[dict[str, Any]]:
-    with path.open(encoding="utf-8") as file:
-        for line in file:
-            yield json.loads(line)
-
-
-def read_qrels(path: Path) -> Iterable[Any]:
-    with path.open(encoding="utf-8") as file:
-        next(file)
-        for line in file:
-            query, document, score = line.split()
-            yield ir_measures.Qrel(query, document, int(score))
 
 
 def literal(vector: list[float]) -> str:

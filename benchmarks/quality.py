@@ -36,6 +36,8 @@ DEPTH = 100
 DEEP = f"p_k => {DEPTH}, p_candidate_k => {DEPTH}"
 SCORE = "p_fusion => 'score', p_vector_weight => 0.7, p_keyword_weight => 0.3"
 FEEDBACK = (1, 3, 5, 10)
+# Other ways to make a vector of the first keyword hits than the search's own: so many hits, scores to this power.
+BY_HAND = {"1 hit": (1, 1), "3 hits": (3, 1), "3 hits, score²": (3, 2), "5 hits, score⁴": (5, 4)}
 # What is compared: the second against the first.
 PAIRS = (
     ("bm25s on the same lexemes", "keyword"),
@@ -46,7 +48,8 @@ PAIRS = (
     ("hybrid, rrf", "hybrid, score"),
     *(("hybrid, rrf", f"hybrid, rrf, feedback {hits}") for hits in FEEDBACK),
     *(("hybrid, score", f"hybrid, score, feedback {hits}") for hits in FEEDBACK),
-    *(("no embedding", f"no embedding, by hand from {hits}") for hits in FEEDBACK),
+    *(("keyword", f"no embedding, {label}") for label in BY_HAND),
+    *(("no embedding", f"no embedding, {label}") for label in BY_HAND),
 )
 Run = dict[str, dict[str, float]]
 Scores = dict[str, float]
@@ -107,11 +110,11 @@ def evaluate(connection: psycopg.Connection[Any], data: TestSet, cache: Path) ->
         print(f"{label:30s}  {figures}  {milliseconds:7.1f}")
 
     compared: dict[str, Comparison] = {}
-    print(f"{'':58s} nDCG@10  95 % interval       p")
+    print(f"{'':48s} nDCG@10  95 % interval       p")
     for first, second in PAIRS:
         label = f"{first} → {second}"
         found = compared[label] = compare(by_query[first], by_query[second])
-        print(f"{label:58s} {found.difference:+.3f}  {found.low:+.3f} … {found.high:+.3f}  {found.p:.4f}")
+        print(f"{label:48s} {found.difference:+.3f}  {found.low:+.3f} … {found.high:+.3f}  {found.p:.4f}")
     return {"figures": table, "pairs": {label: vars(found) for label, found in compared.items()}}
 
 
@@ -165,17 +168,18 @@ def keyword_centroid(
     data: TestSet,
     key: str,
     hits: int,
+    power: int,
     places: Mapping[str, int],
     vectors: list[list[float]],
 ) -> str | None:
-    """What the search does by itself with three hits: the mean of the first keyword hits, weighted by score."""
+    """What the search does by itself with three hits and the fourth power: the first hits, weighted by their scores."""
     rows = connection.execute(
         "select external_id, keyword_score from ragpg.search_keyword(%s, %s, p_k => %s)",
         (data.name, data.queries[key], hits),
     ).fetchall()
     if not rows:
         return None
-    weights = np.array([score for _, score in rows])
+    weights = np.array([score / rows[0][1] for _, score in rows]) ** power
     return literal((weights @ np.array([vectors[places[name]] for name, _ in rows])).tolist())
 
 

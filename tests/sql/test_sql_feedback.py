@@ -19,7 +19,7 @@ READABLE = {
     "pay": ("salaries come with each month", [0, 0.3, 1]),
 }
 # By its words the best hit of all, by its vector near what nobody asks for.
-HIDDEN = ("annual leave annual leave annual", [1, 0, 0.05])
+HIDDEN = ("annual leave annual leave annual", [-1, 0, 0.2])
 
 Connection = psycopg.Connection[Any]
 
@@ -48,7 +48,7 @@ def search(connection: Connection, collection: str, principals: list[str], **arg
     [
         {},
         {"p_fusion": "score"},
-        {"p_embedding": vector([0, 1, 0]), "p_feedback": 1},
+        {"p_embedding": vector([0, 1, 0]), "p_feedback": 5},
         {"p_embedding": vector([0, 1, 0]), "p_feedback": 3, "p_fusion": "score"},
     ],
     ids=["no embedding", "no embedding, score", "feedback", "feedback, score"],
@@ -98,3 +98,21 @@ def test_a_filter_holds_for_feedback_too(conn: Connection) -> None:
     # A filter, unlike a permission, leaves the idf alone; had the old document fed back, the distances would be far off.
     assert distances["with"] == pytest.approx(distances["without"], abs=0.01)
     assert ids(found["with"])[0] == "leave"
+
+
+def test_the_first_hits_count_by_the_fourth_power_of_their_scores(conn: Connection) -> None:
+    create(conn)
+    upsert(conn, "first", ["alpha beta"], [[1, 0, 0]])
+    upsert(conn, "second", ["alpha beta and something more"], [[0, 1, 0]])
+    upsert(conn, "third", ["a chunk that is longer and holds alpha once"], [[0, 0, 1]])
+    upsert(conn, "fourth", ["a chunk that is longer still, and holds alpha once"], [[-1, 0, 0]])
+    keyword = call(conn, "search_keyword", p_collection="c", p_query="alpha beta")
+    assert ids(keyword) == ["first", "second", "third", "fourth"]
+    weights = [(row["keyword_score"] / keyword[0]["keyword_score"]) ** 4 for row in keyword[:3]]
+    length = sum(weight**2 for weight in weights) ** 0.5
+    found = {
+        row["external_id"]: row["vector_distance"]
+        for row in call(conn, "search_hybrid", p_collection="c", p_query="alpha beta")
+    }
+    expected = [1 - weight / length for weight in weights]
+    assert [found[name] for name in ("first", "second", "third")] == pytest.approx(expected, abs=0.002)

@@ -45,6 +45,8 @@ set plan_cache_mode = force_custom_plan
 as $$
 declare
     v_feedback_hits constant integer := 3;
+    -- of hits that are nearly as good as the first, all count; of others it alone: they would lead astray (docs/retrieval.md)
+    v_feedback_sharpness constant double precision := 4;
     v_feedback_weight constant double precision := 0.6;
     -- a single leg keeps its own score
     v_fusion constant text := case p_mode when 'hybrid' then p_fusion else p_mode end;
@@ -120,7 +122,11 @@ begin
             if v_embedding is null and cardinality(v_keyword.chunk_ids) > 0 then
                 v_embedding := ragpg._centroid(
                     v_scope, v_keyword.document_ids[:v_feedback_hits], v_keyword.chunk_ids[:v_feedback_hits],
-                    v_keyword.scores[:v_feedback_hits]
+                    array(
+                        select power(hit.score / v_keyword.scores[1], v_feedback_sharpness)
+                        from unnest(v_keyword.scores[:v_feedback_hits]) with ordinality as hit (score, place)
+                        order by hit.place
+                    )
                 );
                 if v_embedding is not null then
                     v_degraded := v_degraded || 'query_embedding_from_feedback'::text;

@@ -2176,13 +2176,47 @@ begin
         group by letter.alone
     ),
 
+    -- the language that the question is asked in, where one shows: that of most of its stop words, two at least
+    asked as (
+        select guess.config, guess.stop_words
+        from (
+            select
+                word.config,
+                array_agg(substr(word.lexeme, 2)) as stop_words,
+                count(*) as found,
+                lead(count(*), 1, 0::bigint) over (order by count(*) desc) as next
+            from word
+            where word.is_stop
+            group by word.config
+            order by found desc
+            limit 1
+        ) as guess
+        where guess.found >= 2 and guess.found > guess.next
+    ),
+
+    -- they are no words of the others either: «what» is rare in Chinese documents, and says nothing about them
+    foreign_stop as (
+        select config.name as config, item.lexeme
+        from asked
+        cross join unnest(p_configs) as config (name)
+        cross join lateral unnest(ragpg._analyze(config.name::regconfig, array_to_string(asked.stop_words, ' '))) as item
+        where config.name <> asked.config and not starts_with(item.lexeme, '~')
+    ),
+
     term as (
         select word.lexeme, max(word.occurrences)::integer as occurrences, word.is_stop, array_agg(word.config) as configs
         from word
-        where not word.is_stop or not exists (
-            select from word as other
-            where not other.is_stop and coalesce(other.config = word.config, true)
-        )
+        where
+            not exists (
+                select from foreign_stop
+                where foreign_stop.config = word.config and foreign_stop.lexeme = word.lexeme
+            )
+            and (
+                not word.is_stop or not exists (
+                    select from word as other
+                    where not other.is_stop and coalesce(other.config = word.config, true)
+                )
+            )
         group by word.lexeme, word.is_stop
     )
 
@@ -2377,7 +2411,7 @@ CREATE FUNCTION ragpg._plain_words(p_text text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
  WITH words AS MATERIALIZED (
-          SELECT regexp_replace(_plain_words.p_text, '[-_./:@+#~&=?%\\<>]'::text, ' '::text, 'g'::text) AS text
+          SELECT regexp_replace(_plain_words.p_text, '[-_./:@+#~&=?%\\<>\u00A1\u00A6\u00A7\u00AB\u00B6\u00B7\u00BB\u00BF\u2010-\u2027\u2030-\u205E\u3001\u3002\u3008-\u3011\u3014-\u301F\u30FB]'::text, ' '::text, 'g'::text) AS text
          )
   SELECT
          CASE

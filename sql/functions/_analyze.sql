@@ -27,8 +27,13 @@ create function ragpg._plain_words(p_text text) returns text
 language sql immutable parallel safe
 begin atomic
     with words as materialized (
-        -- without these characters the parser finds nothing but words and whole numbers
-        select regexp_replace(p_text, '[-_./:@+#~&=?%\\<>]', ' ', 'g') as text
+        -- without these characters the parser finds nothing but words and whole numbers; those beyond ASCII (quotation marks, dashes,
+        -- the apostrophe of l’assurance, 《》) are letters to it where the database's character type is C, as with the builtin C.UTF-8
+        select regexp_replace(
+            p_text,
+            '[-_./:@+#~&=?%\\<>\u00A1\u00A6\u00A7\u00AB\u00B6\u00B7\u00BB\u00BF\u2010-\u2027\u2030-\u205E\u3001\u3002\u3008-\u3011\u3014-\u301F\u30FB]',
+            ' ', 'g'
+        ) as text
     )
 
     select case

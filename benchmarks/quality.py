@@ -155,10 +155,12 @@ def searches(
             embedded,
         )
     places = {key: place for place, key in enumerate(data.documents)}
-    for hits in FEEDBACK:
-        result[f"no embedding, by hand from {hits}"] = (
+    for label, (hits, power) in BY_HAND.items():
+        result[f"no embedding, {label}"] = (
             f"{with_vector})",
-            lambda key, hits=hits: {"vector": keyword_centroid(connection, data, key, hits, places, vectors)},
+            lambda key, hits=hits, power=power: {
+                "vector": keyword_centroid(connection, data, key, hits, power, places, vectors)
+            },
         )
     return result
 

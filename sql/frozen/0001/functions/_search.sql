@@ -45,7 +45,7 @@ set plan_cache_mode = force_custom_plan
 as $$
 declare
     v_feedback_hits constant integer := 3;
-    -- of hits that are nearly as good as the first, all count; of others it alone: they would lead astray (docs/retrieval.md)
+    -- of hits that are nearly as good as the first, all count; of others it alone: they would lead astray
     v_feedback_sharpness constant double precision := 4;
     v_feedback_weight constant double precision := 0.6;
     -- a single leg keeps its own score

@@ -2566,7 +2566,7 @@ CREATE FUNCTION ragpg._search(p_scope ragpg._scope, p_mode text, p_query text, p
     AS $$
 declare
     v_feedback_hits constant integer := 3;
-    -- of hits that are nearly as good as the first, all count; of others it alone: they would lead astray (docs/retrieval.md)
+    -- of hits that are nearly as good as the first, all count; of others it alone: they would lead astray
     v_feedback_sharpness constant double precision := 4;
     v_feedback_weight constant double precision := 0.6;
     -- a single leg keeps its own score

@@ -242,7 +242,7 @@ def hide(
             other.write(connection)
     if manner == "more":
         for number in range(source.randint(1, 25)):
-            extra = make_document(source, 1000 + number)
+            extra = make_document(source, 100_000 + number)
             if not extra.is_visible(tenant_id, principals):
                 extra.write(connection)
     if source.random() < 0.5:

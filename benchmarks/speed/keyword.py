@@ -51,11 +51,17 @@ order by score.total desc limit %(k)s
 def measure_keyword(url: str, source: Source, version: int, count: int, checked: int) -> dict[str, Any]:
     """Every kind of question: times, the ratio, and whether ragpg's page is that of full BM25."""
     ragpg, by_hand = Session(url), Session(url)
+    parallel = Session(url, max_parallel_workers_per_gather="2")
     results: dict[str, Any] = {}
     for kind, questions in source.questions().items():
         asked = [parameters(ragpg, source, version, question) for question in questions[:count]]
         measured = take_turns(
-            {"ragpg": ragpg.runs(RAGPG, asked), "ts_rank_cd": by_hand.runs(TS_RANK_CD, asked)}, len(asked)
+            {
+                "ragpg": ragpg.runs(RAGPG, asked),
+                "ts_rank_cd": by_hand.runs(TS_RANK_CD, asked),
+                "ts_rank_cd, parallel": parallel.runs(TS_RANK_CD, asked),
+            },
+            len(asked),
         )
         wrong = sum(
             not same_scores(measured["ragpg"].rows[item], by_hand.rows(EVERY_MATCH, asked[item]))
@@ -71,8 +77,8 @@ def measure_keyword(url: str, source: Source, version: int, count: int, checked:
             "pages": ragpg.buffers(RAGPG, asked[0]),
         }
     results["memory_mb"] = ragpg.memory()
-    ragpg.close()
-    by_hand.close()
+    for session in (ragpg, by_hand, parallel):
+        session.close()
     return results
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import psycopg
 
 Row = tuple[Any, ...]
-FEWEST = 8
+FEWEST = 5
 PATIENCE = 90
 
 
@@ -22,7 +22,7 @@ class Measured:
     """The times in milliseconds, and the rows of each item's first run.
 
     ``cpu`` is what the backend itself computed: on a machine that does other things too, it tells more than the clock. Parallel
-    workers are not in it.
+    workers, where a session has them, are not in it.
     """
 
     times: list[float] = field(default_factory=list)
@@ -76,7 +76,7 @@ def take_turns(candidates: Mapping[str, Candidate], items: int, rounds: int = 1)
 
 
 class Session:
-    """A connection of its own with settings of its own.
+    """A connection of its own with settings of its own. One core each: without parallel workers, unless they are asked for.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class Session:
         # loads pgvector, whose settings are unknown before
         self.connection.execute("select '[1]'::vector")
         self.process: int = self.connection.info.backend_pid
-        self.set(**settings)
+        self.set(**{"max_parallel_workers_per_gather": "0", **settings})
 
     def set(self, **settings: str) -> None:
         for name, value in settings.items():

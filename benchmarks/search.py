@@ -111,7 +111,7 @@ def plan(
     here = name == str(arguments.filters_at) or arguments.data is not None
     every: dict[str, Callable[[], Any]] = {
         "keyword": lambda: measure_keyword(url, source, version, count, arguments.checked),
-        "vector": lambda: measure_vector(url, source, version, count),
+        "vector": lambda: measure_vector(url, source, version, 3 * count),
         "hybrid": lambda: measure_hybrid(url, source, version, count),
     }
     if here and isinstance(source, Synthetic):

@@ -83,10 +83,11 @@ def measure_keyword(url: str, source: Source, version: int, count: int, checked:
 
 
 def parameters(session: Session, source: Source, version: int, question: str) -> dict[str, Any]:
-    """A question as ragpg and as hand-written SQL take it: the same lexemes for both."""
+    """A question as ragpg and as hand-written SQL take it: the same lexemes for both, one for each occurrence."""
     lexemes = session.rows(
-        "select array_agg(word.lexeme) from unnest(ragpg._analyze(%(language)s::regconfig, %(question)s)) as word"
-        " cross join lateral generate_series(1, cardinality(word.positions))",
+        "select array_agg(term.lexeme) from ragpg._parse_query(array[%(language)s], %(question)s) as query"
+        " cross join lateral unnest(query.o_lexemes, query.o_counts) as term (lexeme, occurrences)"
+        " cross join lateral generate_series(1, term.occurrences)",
         {"language": source.language, "question": question},
     )[0][0]
     quoted = ["'" + lexeme.replace("\\", "\\\\").replace("'", "''") + "'" for lexeme in sorted(set(lexemes))]

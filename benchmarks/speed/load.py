@@ -41,28 +41,37 @@ def load(url: str, source: Source) -> Report:
             _load_batch(connection, collection, version, source, batch)
         seconds["rows"] = time.perf_counter() - started
         print(f"  rows loaded in {seconds['rows']:.0f} s")
-        for name, definition in later.items():
-            seconds[name] = _timed(connection, definition)
-            print(f"  {name} built in {seconds[name]:.1f} s")
-        seconds["vacuum analyze"] = _timed(
-            connection, "vacuum (analyze) ragpg.document, ragpg.chunk, ragpg.embedding"
-        )
-        seconds["refresh_statistics"] = _timed(
-            connection, "select ragpg.refresh_statistics(%s)", (COLLECTION,)
-        )
-        print(f"  refresh_statistics took {seconds['refresh_statistics']:.1f} s")
+        seconds.update(_build_indexes(connection, later))
         _prove(connection)
-        sizes = {
-            name: (kind, size)
-            for name, kind, size in connection.execute(
-                "select relname, case relkind when 'i' then 'index' else 'table' end,"
-                " case relkind when 'i' then pg_relation_size(oid) else pg_table_size(oid) end from pg_class"
-                " where relnamespace = 'ragpg'::regnamespace and (oid = any (%(tables)s::regclass[]) or oid in ("
-                "  select indexrelid from pg_index where indrelid = any (%(tables)s::regclass[])))",
-                {"tables": [f"ragpg.{table}" for table in tables]},
-            ).fetchall()
-        }
+        sizes = _sizes(connection, tables)
     return {"seconds": seconds, "sizes": sizes, "loaded_at": datetime.now(UTC).isoformat(timespec="seconds")}
+
+
+def _build_indexes(connection: psycopg.Connection[Any], definitions: dict[str, str]) -> dict[str, float]:
+    seconds: dict[str, float] = {}
+    for name, definition in definitions.items():
+        seconds[name] = _timed(connection, definition)
+        print(f"  {name} built in {seconds[name]:.1f} s", flush=True)
+    vacuum = "vacuum (analyze) ragpg.document, ragpg.chunk, ragpg.embedding"
+    seconds["vacuum analyze"] = _timed(connection, vacuum)
+    refresh = "select ragpg.refresh_statistics(%s)"
+    seconds["refresh_statistics"] = _timed(connection, refresh, (COLLECTION,))
+    print(f"  refresh_statistics took {seconds['refresh_statistics']:.1f} s", flush=True)
+    return seconds
+
+
+def _sizes(connection: psycopg.Connection[Any], tables: tuple[str, ...]) -> dict[str, tuple[str, int]]:
+    """Kind and bytes of the tables (TOAST with them) and of their indexes."""
+    return {
+        name: (kind, size)
+        for name, kind, size in connection.execute(
+            "select relname, case relkind when 'i' then 'index' else 'table' end,"
+            " case relkind when 'i' then pg_relation_size(oid) else pg_table_size(oid) end from pg_class"
+            " where relnamespace = 'ragpg'::regnamespace and (oid = any (%(tables)s::regclass[]) or oid in ("
+            "  select indexrelid from pg_index where indrelid = any (%(tables)s::regclass[])))",
+            {"tables": [f"ragpg.{table}" for table in tables]},
+        ).fetchall()
+    }
 
 
 def _drop_indexes(connection: psycopg.Connection[Any], tables: tuple[str, ...]) -> dict[str, str]:

@@ -111,6 +111,33 @@ $$;
 comment on function ragpg._document_frequency(ragpg._scope, tsquery) is
 'How many chunks hold the lexeme: of the whole index version, or with idf visible of those that the caller''s permissions show.';
 
+create function ragpg._occurring(p_scope ragpg._scope, p_lexemes text[], p_counts integer[])
+returns table (lexeme text, occurrences integer)
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_custom_plan
+set jit = off
+as $$
+begin
+    return query
+    select term.lexeme, term.occurrences
+    from unnest(p_lexemes, p_counts) as term (lexeme, occurrences)
+    cross join lateral (select ragpg._any_of(array[term.lexeme]) as query) as query
+    where
+        -- a case, so that the dearer question is only asked of what occurs
+        case
+            when exists (
+                select from ragpg.chunk
+                where chunk.index_version_id = p_scope.index_version_id and chunk.content_tsv @@ query.query
+            )
+                then p_scope.idf = 'corpus' or ragpg._document_frequency(p_scope, query.query) > 0
+        end;
+end;
+$$;
+
+comment on function ragpg._occurring(ragpg._scope, text[], integer[]) is
+'Those of a long query''s lexemes that occur, in one statement: thousands of unknown words must not displace the few that are known.';
+
 create function ragpg._terms_of(p_scope ragpg._scope, p_lexemes text[], p_counts integer[]) returns ragpg._terms
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -134,7 +161,7 @@ begin
         into v_lexemes, v_counts
         from (
             select *, row_number() over (order by term.occurrences desc, length(term.lexeme) desc, term.lexeme) as place
-            from unnest(v_lexemes, v_counts) as term (lexeme, occurrences)
+            from ragpg._occurring(p_scope, v_lexemes, v_counts) as term
         ) as item
         where item.place <= v_considered;
     end if;

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
 
 from tests.proofs.keyword_recall import SETS, load, measure, read, sample
 from tests.sql.helpers import call, create, ids, upsert
+
+if TYPE_CHECKING:
+    from tests.conftest import PgServer
 
 
 def keyword(connection: psycopg.Connection[Any], query: str, **more: Any) -> list[str]:
@@ -162,6 +165,16 @@ def test_an_article_of_one_language_is_not_a_word_of_another(conn: psycopg.Conne
     assert keyword(conn, "und der") == ["de"], "nothing else of the query occurs"
 
 
+def test_a_document_in_simple_hides_no_stop_word_of_another_language(conn: psycopg.Connection) -> None:
+    create(conn, dimensions=None)
+    upsert(conn, "en", ["The Who played"])
+    upsert(conn, "zh", ["the who 乐队"], language="simple")
+    upsert(conn, "neither", ["a band who played the song"])
+    assert set(keyword(conn, "the who")) == {"en", "zh"}
+    assert set(keyword(conn, '"the who"')) == {"en", "zh"}
+    assert keyword(conn, "band -the") == []
+
+
 def test_german_stop_words_alone(conn: psycopg.Connection) -> None:
     create(conn, dimensions=None)
     upsert(conn, "de", ["Das ist das Buch, die der Mann für sie hat"], language="german")
@@ -211,6 +224,46 @@ def test_scripts_and_widths(conn: psycopg.Connection, text: str, queries: list[s
     upsert(conn, "other", ["別の文書 another document 다른 문서 เอกสาร"], language="simple")
     for query in queries:
         assert keyword(conn, query)[:1] == ["found"], query
+
+
+def test_phrases_and_exclusions_hold_in_the_vector_leg_as_well(conn: psycopg.Connection) -> None:
+    create(conn)
+    texts = {
+        "cafe": "das Café der Stadt",
+        "the": "die Stadt der Cafés",
+        "zh": "城市里的猫",
+        "other": "ein Buch",
+    }
+    for key, text in texts.items():
+        upsert(conn, key, [text], [[1.0, 0.1, 0.0]], language="simple" if key == "zh" else "german")
+    for query, wanted in (
+        ('"cafe der stadt"', {"cafe"}),
+        ('"die Stadt der"', {"the"}),
+        ("stadt -cafe", {"zh", "other"}),
+        ('stadt "猫"', {"zh"}),
+        ("stadt -猫 -der", {"other"}),
+    ):
+        for function in ("search_vector", "search_hybrid"):
+            rows = call(conn, function, p_collection="c", p_query=query, p_embedding="[1,0,0]")
+            assert set(ids(rows)) == wanted, (function, query)
+
+
+def test_contrib_unaccent_agrees_but_for_phonetic_and_obsolete_letters(
+    pg_server: PgServer, database: str
+) -> None:
+    letters = [chr(code) for code in (*range(0xC0, 0x250), *range(0x386, 0x500), *range(0x1E00, 0x1F00))]
+    letters = [letter for letter in letters if letter.isalpha()]
+    name = database.split("@/")[1].split("?")[0]
+    pg_server.run("create extension unaccent", name)
+    with psycopg.connect(pg_server.url(name, "postgres")) as superuser:
+        different = superuser.execute(
+            "select letter from unnest(%s::text[]) as letter"
+            " where lower(ragpg._fold(ragpg._normalise(letter))) <> lower(public.unaccent(letter))",
+            (letters,),
+        ).fetchall()
+    assert len(different) / len(letters) < 0.1
+    living = set("àáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿāăąćčďđēėęěğģħīįıķĺļľłńņňőœŕřśşšţťūůűųŵŷźżžșțơưßάέήίόύώёьй")
+    assert not living & {row[0] for row in different}
 
 
 def test_an_emoji_is_a_word(conn: psycopg.Connection) -> None:

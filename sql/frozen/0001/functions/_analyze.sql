@@ -59,8 +59,7 @@ declare
         -- where the configuration left a gap between its words
         select string_agg('''~' || word.lexeme || ''':' || array_to_string(word.positions, ','), ' ')
         from unnest(v_simple) as word
-        left join (select unnest(known.positions) as place from unnest(v_words) as known) as taken on taken.place = word.positions[1]
-        where taken.place is null
+        where word.positions[1] not in (select unnest(known.positions) from unnest(v_words) as known)
     );
     v_accented text[];
     v_places text[];
@@ -73,7 +72,8 @@ begin
         from unnest(v_simple) as word
         where
             word.lexeme ~ ragpg._accented()
-            and word.positions[1] in (select unnest(known.positions) from unnest(v_words) as known);
+            -- a case, so that it is looked up in a hash: a join of as many rows as the planner expects would be a loop
+            and case when word.positions[1] in (select unnest(known.positions) from unnest(v_words) as known) then true end;
         select
             -- of a combining mark by itself nothing is left
             regexp_replace(ragpg._fold(concat_ws(

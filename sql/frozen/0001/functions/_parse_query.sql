@@ -11,6 +11,7 @@ declare
     v_query constant text := coalesce(p_query, '');
     v_rest constant text := regexp_replace(v_query, v_excluded, ' ', 'g');
     v_stop_configs text[];
+    v_is_known boolean;
     v_found text;
     v_one tsquery;
 begin
@@ -60,7 +61,7 @@ begin
     ),
 
     term as (
-        select word.lexeme, max(word.occurrences)::integer as occurrences, word.is_stop, array_agg(word.config) as configs
+        select word.lexeme, max(word.occurrences)::integer as occurrences, word.is_stop, array_agg(distinct word.config) as configs
         from word
         where
             not exists (
@@ -81,9 +82,18 @@ begin
         array_agg(term.occurrences order by term.lexeme) filter (where not term.is_stop),
         array_agg(term.lexeme order by term.lexeme) filter (where term.is_stop),
         array_agg(term.occurrences order by term.lexeme) filter (where term.is_stop),
-        array(select distinct unnest(stop_word.configs) from term as stop_word where stop_word.is_stop)
-    into o_lexemes, o_counts, o_stop_lexemes, o_stop_counts, v_stop_configs
+        array(select distinct unnest(stop_word.configs) from term as stop_word where stop_word.is_stop),
+        coalesce(bool_or(not term.is_stop and term.configs <> array['simple']), false)
+    into o_lexemes, o_counts, o_stop_lexemes, o_stop_counts, v_stop_configs, v_is_known
     from term;
+    if o_stop_lexemes is not null and not v_is_known then
+        -- simple, which has no stop words, does not tell that a word is more than one
+        o_stop_lexemes := o_lexemes || o_stop_lexemes;
+        o_stop_counts := o_counts || o_stop_counts;
+        o_lexemes := null;
+        o_counts := null;
+        v_stop_configs := p_configs;
+    end if;
     o_stop_phrase := ragpg._phrase_in(v_stop_configs, v_rest);
 
     for v_found in select part.text[1] from regexp_matches(v_rest, '"([^"]+)"', 'g') as part (text) loop

@@ -5,7 +5,8 @@ create function ragpg._normalise(p_text text) returns text
 language sql immutable parallel safe
 begin atomic
     select case
-        when octet_length(p_text) = length(p_text) then p_text
+        -- most texts: nothing but ASCII, accented letters of the West, dashes and quotes
+        when p_text !~ '[^\u0001-\u007E\u00C0-\u00FF\u2014\u2018-\u201F\u20AC]' then p_text
         else regexp_replace(
             regexp_replace(
                 normalize(p_text, nfkc),
@@ -29,24 +30,32 @@ end;
 comment on function ragpg._accented() is 'The regular expression for a letter that may have an accent to strip.';
 
 create function ragpg._fold(p_text text) returns text
-language sql immutable parallel safe
-begin atomic
-    select case
-        when p_text !~ ragpg._accented() then p_text
-        else translate(
-            replace(replace(replace(replace(replace(replace(replace(replace(
-                normalize(
-                    regexp_replace(
-                        normalize(p_text, nfd),
-                        -- a breve or a diaeresis makes another letter in Cyrillic
-                        '[\u0300-\u0305\u0307\u0309-\u036F]|(?<![\u0400-\u04FF])[\u0306\u0308]', '', 'g'
-                    ),
-                    nfc
-                ), 'ß', 'ss'), 'ẞ', 'SS'), 'æ', 'ae'), 'Æ', 'AE'), 'œ', 'oe'), 'Œ', 'OE'), 'þ', 'th'), 'Þ', 'TH'),
-            'øØđĐðÐħĦıłŁŋŊŧŦƒɓƁɗƊƙƘƴƳςёЁ', 'oOdDdDhHilLnNtTfbBdDkKyYσеЕ'
-        )
-    end;
+language plpgsql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_text text := p_text;
+begin
+    if v_text is null or v_text !~ ragpg._accented() then
+        return v_text;
+    end if;
+    -- a breve or a diaeresis makes another letter in Cyrillic
+    v_text := regexp_replace(
+        normalize(v_text, nfd), '[\u0300-\u0305\u0307\u0309-\u036F]|(?<![\u0400-\u04FF])[\u0306\u0308]', '', 'g'
+    );
+    if octet_length(v_text) > length(v_text) then
+        v_text := replace(replace(replace(replace(v_text, 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th');
+        v_text := replace(replace(replace(replace(v_text, 'ẞ', 'SS'), 'Æ', 'AE'), 'Œ', 'OE'), 'Þ', 'TH');
+    end if;
+    -- the rest is dear, and seldom needed
+    if octet_length(v_text) > length(v_text) then
+        v_text := translate(
+            normalize(v_text, nfc), 'øØđĐðÐħĦıłŁŋŊŧŦƒɓƁɗƊƙƘƴƳςёЁ', 'oOdDdDhHilLnNtTfbBdDkKyYσеЕ'
+        );
+    end if;
+    return v_text;
 end;
+$$;
 
 comment on function ragpg._fold(text) is
 'The text with Latin and Greek letters stripped of their accents (Müller: Muller, Straße: Strasse, Łódź: Lodz). Other scripts stay, but for ё and stress marks.';

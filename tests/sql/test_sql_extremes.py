@@ -19,7 +19,7 @@ def test_a_document_of_five_megabytes_is_found_by_its_last_word(conn: psycopg.Co
     create(conn, dimensions=None)
     source = random.Random(1)
     words = ["".join(source.choices("abcdefghiklmnoprstu", k=source.randint(2, 12))) for _ in range(2000)]
-    text = "first " + "\n\n".join(" ".join(source.choices(words, k=250)) for _ in range(2600))
+    text = "first " + "\n\n".join(" ".join(source.choices(words, k=150)) for _ in range(4400))
     content = text[:5_000_000] + " zebra"
     assert len(content) > 4_900_000
     row = call(conn, "upsert_document", p_collection="c", p_external_id="big", p_content=content)[0]

@@ -54,46 +54,62 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_words tsvector := to_tsvector(p_config, p_text);
-    v_simple constant tsvector := to_tsvector('pg_catalog.simple', p_text);
-    v_more text := (
-        -- where the configuration left a gap between its words
-        select string_agg('''~' || word.lexeme || ''':' || array_to_string(word.positions, ','), ' ')
-        from unnest(v_simple) as word
-        where word.positions[1] not in (select unnest(known.positions) from unnest(v_words) as known)
-    );
+    v_has_stop_words constant boolean := p_config <> 'pg_catalog.simple'::regconfig;
+    v_simple constant tsvector := case when v_has_stop_words then to_tsvector('pg_catalog.simple', p_text) else v_words end;
     v_accented text[];
     v_places text[];
+    v_more text;
 begin
-    if octet_length(p_text) > length(p_text) and p_text ~ ragpg._accented() then
-        -- at its place a word stands without accents as its stem, and as the stem of what is typed without accents
-        -- (résumé: resume, resum), where the two differ
-        select array_agg(word.lexeme), array_agg(array_to_string(word.positions, ','))
-        into v_accented, v_places
-        from unnest(v_simple) as word
-        where
-            word.lexeme ~ ragpg._accented()
-            -- a case, so that it is looked up in a hash: a join of as many rows as the planner expects would be a loop
-            and case when word.positions[1] in (select unnest(known.positions) from unnest(v_words) as known) then true end;
+    if octet_length(p_text) = length(p_text) or p_text !~ ragpg._accented() then
+        if not v_has_stop_words then
+            return v_words;
+        end if;
+        -- where the configuration left a gap between its words there was a stop word
+        v_more := (
+            select string_agg('''~' || word.lexeme || ''':' || array_to_string(word.positions, ','), ' ')
+            from unnest(v_simple) as word
+            where word.positions[1] not in (select unnest(known.positions) from unnest(v_words) as known)
+        );
+        return case when v_more is null then v_words else (v_words::text || ' ' || v_more)::tsvector end;
+    end if;
+
+    select
+        string_agg('''~' || word.lexeme || ''':' || word.places, ' ') filter (where not word.is_known),
+        array_agg(word.lexeme) filter (where word.is_known and octet_length(word.lexeme) > length(word.lexeme)),
+        array_agg(word.places) filter (where word.is_known and octet_length(word.lexeme) > length(word.lexeme))
+    into v_more, v_accented, v_places
+    from (
         select
-            -- of a combining mark by itself nothing is left
-            regexp_replace(ragpg._fold(concat_ws(
-                ' ',
-                v_more,
-                string_agg(ragpg._quoted(word.lexeme) || ':' || array_to_string(word.positions, ','), ' '),
-                (
-                    select string_agg(ragpg._quoted(stem.lexeme) || ':' || v_places[stem.place], ' ')
-                    from (
-                        select form.lexeme, unnest(form.positions) as place
-                        from unnest(to_tsvector(p_config, ragpg._fold(array_to_string(v_accented, ' ')))) as form
-                    ) as stem
-                )
-            )), '(^| )'''':[0-9,]+', '', 'g'),
-            ts_delete(v_words, coalesce(array_agg(word.lexeme), '{}'))
+            item.lexeme,
+            array_to_string(item.positions, ',') as places,
+            item.positions[1] in (select unnest(known.positions) from unnest(v_words) as known) as is_known
+        from unnest(v_simple) as item
+        -- a fence: looked up once a word, not once an aggregate
+        offset 0
+    ) as word;
+    -- at its place a word stands without accents as its stem, and as the stem of what is typed without accents
+    -- (résumé: resume, resum), where the two differ
+    v_more := concat_ws(
+        ' ',
+        v_more,
+        (
+            select string_agg(ragpg._quoted(stem.lexeme) || ':' || v_places[stem.place], ' ')
+            from (
+                select form.lexeme, unnest(form.positions) as place
+                from unnest(to_tsvector(p_config, ragpg._fold(array_to_string(v_accented, ' ')))) as form
+            ) as stem
+        )
+    );
+    if v_words::text ~ ragpg._accented() then
+        select
+            concat_ws(' ', v_more, string_agg(ragpg._quoted(word.lexeme) || ':' || array_to_string(word.positions, ','), ' ')),
+            ts_delete(v_words, array_agg(word.lexeme))
         into v_more, v_words
         from unnest(v_words) as word
         where word.lexeme ~ ragpg._accented();
     end if;
-    return case when v_more is null then v_words else (v_words::text || ' ' || v_more)::tsvector end;
+    -- of a combining mark by itself nothing is left
+    return concat_ws(' ', v_words::text, regexp_replace(ragpg._fold(v_more), '(^| )'''':[0-9,]+', '', 'g'))::tsvector;
 end;
 $$;
 

@@ -170,7 +170,7 @@ def test_none_of_the_words(handbook: psycopg.Connection) -> None:
     found = find(handbook, "leave", "zebra refunds", mode="keyword")
     assert found["causes"] == [{"cause": "no_query_word", "words": ["zebra", "refund"]}]
     assert find(handbook, "leave", "the of", mode="keyword")["causes"] == [
-        {"cause": "no_query_word", "words": []}
+        {"cause": "no_query_word", "words": ["~of", "~the"]}
     ]
 
 

@@ -1320,14 +1320,32 @@ $_$;
 COMMENT ON FUNCTION ragpg._filters_failed(p_scope ragpg._scope, p_query text, p_document_id uuid) IS 'The conditions that keep a document out of a search: p_filter, or those that none of its chunks meets; combination where each is met by some chunk, but all of them by none.';
 
 CREATE FUNCTION ragpg._fold(p_text text) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    BEGIN ATOMIC
- SELECT
-         CASE
-             WHEN (p_text !~ ragpg._accented()) THEN p_text
-             ELSE translate(replace(replace(replace(replace(replace(replace(replace(replace(NORMALIZE(regexp_replace(NORMALIZE(p_text, NFD), '[\u0300-\u0305\u0307\u0309-\u036F]|(?<![\u0400-\u04FF])[\u0306\u0308]'::text, ''::text, 'g'::text), NFC), 'ß'::text, 'ss'::text), 'ẞ'::text, 'SS'::text), 'æ'::text, 'ae'::text), 'Æ'::text, 'AE'::text), 'œ'::text, 'oe'::text), 'Œ'::text, 'OE'::text), 'þ'::text, 'th'::text), 'Þ'::text, 'TH'::text), 'øØđĐðÐħĦıłŁŋŊŧŦƒɓƁɗƊƙƘƴƳςёЁ'::text, 'oOdDdDhHilLnNtTfbBdDkKyYσеЕ'::text)
-         END AS translate;
-END;
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_text text := p_text;
+begin
+    if v_text is null or v_text !~ ragpg._accented() then
+        return v_text;
+    end if;
+    -- a breve or a diaeresis makes another letter in Cyrillic
+    v_text := regexp_replace(
+        normalize(v_text, nfd), '[\u0300-\u0305\u0307\u0309-\u036F]|(?<![\u0400-\u04FF])[\u0306\u0308]', '', 'g'
+    );
+    if octet_length(v_text) > length(v_text) then
+        v_text := replace(replace(replace(replace(v_text, 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th');
+        v_text := replace(replace(replace(replace(v_text, 'ẞ', 'SS'), 'Æ', 'AE'), 'Œ', 'OE'), 'Þ', 'TH');
+    end if;
+    -- the rest is dear, and seldom needed
+    if octet_length(v_text) > length(v_text) then
+        v_text := translate(
+            normalize(v_text, nfc), 'øØđĐðÐħĦıłŁŋŊŧŦƒɓƁɗƊƙƘƴƳςёЁ', 'oOdDdDhHilLnNtTfbBdDkKyYσеЕ'
+        );
+    end if;
+    return v_text;
+end;
+$$;
 
 COMMENT ON FUNCTION ragpg._fold(p_text text) IS 'The text with Latin and Greek letters stripped of their accents (Müller: Muller, Straße: Strasse, Łódź: Lodz). Other scripts stay, but for ё and stress marks.';
 
@@ -2083,12 +2101,37 @@ CREATE FUNCTION ragpg._normalise(p_text text) RETURNS text
     BEGIN ATOMIC
  SELECT
          CASE
-             WHEN (octet_length(p_text) = length(p_text)) THEN p_text
+             WHEN (p_text !~ '[^\u0001-\u007E\u00C0-\u00FF\u2014\u2018-\u201F\u20AC]'::text) THEN p_text
              ELSE regexp_replace(regexp_replace(NORMALIZE(p_text, NFKC), '[\u00AD\u200B-\u200F\u2060\uFE00-\uFE0F\uFEFF\u0591-\u05BD\u05BF-\u05C7\u0640\u064B-\u0652\u0670]'::text, ''::text, 'g'::text), '[\u2010-\u2013\u2212]'::text, '-'::text, 'g'::text)
          END AS regexp_replace;
 END;
 
 COMMENT ON FUNCTION ragpg._normalise(p_text text) IS 'The text in Unicode normal form KC, so that full-width letters, ligatures and combining marks match their plain forms; without invisible characters and optional vowel points, and with one kind of hyphen.';
+
+CREATE FUNCTION ragpg._occurring(p_scope ragpg._scope, p_lexemes text[], p_counts integer[]) RETURNS TABLE(lexeme text, occurrences integer)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET jit TO 'off'
+    AS $$
+begin
+    return query
+    select term.lexeme, term.occurrences
+    from unnest(p_lexemes, p_counts) as term (lexeme, occurrences)
+    cross join lateral (select ragpg._any_of(array[term.lexeme]) as query) as query
+    where
+        -- a case, so that the dearer question is only asked of what occurs
+        case
+            when exists (
+                select from ragpg.chunk
+                where chunk.index_version_id = p_scope.index_version_id and chunk.content_tsv @@ query.query
+            )
+                then p_scope.idf = 'corpus' or ragpg._document_frequency(p_scope, query.query) > 0
+        end;
+end;
+$$;
+
+COMMENT ON FUNCTION ragpg._occurring(p_scope ragpg._scope, p_lexemes text[], p_counts integer[]) IS 'Those of a long query''s lexemes that occur, in one statement: thousands of unknown words must not displace the few that are known.';
 
 CREATE FUNCTION ragpg._open_search(p_collection text, p_index_version bigint, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_idf text DEFAULT 'corpus'::text) RETURNS ragpg._scope
     LANGUAGE plpgsql STABLE
@@ -2155,6 +2198,7 @@ declare
     v_query constant text := coalesce(p_query, '');
     v_rest constant text := regexp_replace(v_query, v_excluded, ' ', 'g');
     v_stop_configs text[];
+    v_is_known boolean;
     v_found text;
     v_one tsquery;
 begin
@@ -2204,7 +2248,7 @@ begin
     ),
 
     term as (
-        select word.lexeme, max(word.occurrences)::integer as occurrences, word.is_stop, array_agg(word.config) as configs
+        select word.lexeme, max(word.occurrences)::integer as occurrences, word.is_stop, array_agg(distinct word.config) as configs
         from word
         where
             not exists (
@@ -2225,9 +2269,18 @@ begin
         array_agg(term.occurrences order by term.lexeme) filter (where not term.is_stop),
         array_agg(term.lexeme order by term.lexeme) filter (where term.is_stop),
         array_agg(term.occurrences order by term.lexeme) filter (where term.is_stop),
-        array(select distinct unnest(stop_word.configs) from term as stop_word where stop_word.is_stop)
-    into o_lexemes, o_counts, o_stop_lexemes, o_stop_counts, v_stop_configs
+        array(select distinct unnest(stop_word.configs) from term as stop_word where stop_word.is_stop),
+        coalesce(bool_or(not term.is_stop and term.configs <> array['simple']), false)
+    into o_lexemes, o_counts, o_stop_lexemes, o_stop_counts, v_stop_configs, v_is_known
     from term;
+    if o_stop_lexemes is not null and not v_is_known then
+        -- simple, which has no stop words, does not tell that a word is more than one
+        o_stop_lexemes := o_lexemes || o_stop_lexemes;
+        o_stop_counts := o_counts || o_stop_counts;
+        o_lexemes := null;
+        o_counts := null;
+        v_stop_configs := p_configs;
+    end if;
     o_stop_phrase := ragpg._phrase_in(v_stop_configs, v_rest);
 
     for v_found in select part.text[1] from regexp_matches(v_rest, '"([^"]+)"', 'g') as part (text) loop
@@ -2342,21 +2395,28 @@ CREATE FUNCTION ragpg._phrase_in(p_configs text[], p_text text) RETURNS tsquery
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-    v_query tsquery;
-    v_stop_words tsquery;
+    v_known tsquery[] := '{}';
+    v_stop_words tsquery[] := '{}';
+    v_simple tsquery[] := '{}';
     v_one record;
     v_config text;
 begin
     foreach v_config in array p_configs loop
         v_one := ragpg._phrase(v_config::regconfig, p_text);
-        if v_one.o_is_stop_words then
-            v_stop_words := case when v_stop_words is null then v_one.o_query else v_stop_words || v_one.o_query end;
-        elsif v_one.o_query is not null then
-            v_query := case when v_query is null then v_one.o_query else v_query || v_one.o_query end;
+        continue when v_one.o_query is null;
+        if v_config = 'simple' then
+            v_simple := v_simple || v_one.o_query;
+        elsif v_one.o_is_stop_words then
+            v_stop_words := v_stop_words || v_one.o_query;
+        else
+            v_known := v_known || v_one.o_query;
         end if;
     end loop;
-    -- a word that one language drops is meant in the language that does not
-    return coalesce(v_query, v_stop_words);
+    -- a word that one language drops is meant in the language that does not; simple, which drops none, doesn't tell
+    return (
+        select string_agg(concat('(', phrase.query, ')'), ' | ')::tsquery
+        from unnest(case when v_known = '{}' then v_stop_words else v_known end || v_simple) as phrase (query)
+    );
 end;
 $$;
 
@@ -3034,7 +3094,7 @@ begin
         into v_lexemes, v_counts
         from (
             select *, row_number() over (order by term.occurrences desc, length(term.lexeme) desc, term.lexeme) as place
-            from unnest(v_lexemes, v_counts) as term (lexeme, occurrences)
+            from ragpg._occurring(p_scope, v_lexemes, v_counts) as term
         ) as item
         where item.place <= v_considered;
     end if;
@@ -3315,46 +3375,62 @@ CREATE FUNCTION ragpg._words(p_config regconfig, p_text text) RETURNS tsvector
     AS $$
 declare
     v_words tsvector := to_tsvector(p_config, p_text);
-    v_simple constant tsvector := to_tsvector('pg_catalog.simple', p_text);
-    v_more text := (
-        -- where the configuration left a gap between its words
-        select string_agg('''~' || word.lexeme || ''':' || array_to_string(word.positions, ','), ' ')
-        from unnest(v_simple) as word
-        left join (select unnest(known.positions) as place from unnest(v_words) as known) as taken on taken.place = word.positions[1]
-        where taken.place is null
-    );
+    v_has_stop_words constant boolean := p_config <> 'pg_catalog.simple'::regconfig;
+    v_simple constant tsvector := case when v_has_stop_words then to_tsvector('pg_catalog.simple', p_text) else v_words end;
     v_accented text[];
     v_places text[];
+    v_more text;
 begin
-    if octet_length(p_text) > length(p_text) and p_text ~ ragpg._accented() then
-        -- at its place a word stands without accents as its stem, and as the stem of what is typed without accents
-        -- (résumé: resume, resum), where the two differ
-        select array_agg(word.lexeme), array_agg(array_to_string(word.positions, ','))
-        into v_accented, v_places
-        from unnest(v_simple) as word
-        where
-            word.lexeme ~ ragpg._accented()
-            and word.positions[1] in (select unnest(known.positions) from unnest(v_words) as known);
+    if octet_length(p_text) = length(p_text) or p_text !~ ragpg._accented() then
+        if not v_has_stop_words then
+            return v_words;
+        end if;
+        -- where the configuration left a gap between its words there was a stop word
+        v_more := (
+            select string_agg('''~' || word.lexeme || ''':' || array_to_string(word.positions, ','), ' ')
+            from unnest(v_simple) as word
+            where word.positions[1] not in (select unnest(known.positions) from unnest(v_words) as known)
+        );
+        return case when v_more is null then v_words else (v_words::text || ' ' || v_more)::tsvector end;
+    end if;
+
+    select
+        string_agg('''~' || word.lexeme || ''':' || word.places, ' ') filter (where not word.is_known),
+        array_agg(word.lexeme) filter (where word.is_known and octet_length(word.lexeme) > length(word.lexeme)),
+        array_agg(word.places) filter (where word.is_known and octet_length(word.lexeme) > length(word.lexeme))
+    into v_more, v_accented, v_places
+    from (
         select
-            -- of a combining mark by itself nothing is left
-            regexp_replace(ragpg._fold(concat_ws(
-                ' ',
-                v_more,
-                string_agg(ragpg._quoted(word.lexeme) || ':' || array_to_string(word.positions, ','), ' '),
-                (
-                    select string_agg(ragpg._quoted(stem.lexeme) || ':' || v_places[stem.place], ' ')
-                    from (
-                        select form.lexeme, unnest(form.positions) as place
-                        from unnest(to_tsvector(p_config, ragpg._fold(array_to_string(v_accented, ' ')))) as form
-                    ) as stem
-                )
-            )), '(^| )'''':[0-9,]+', '', 'g'),
-            ts_delete(v_words, coalesce(array_agg(word.lexeme), '{}'))
+            item.lexeme,
+            array_to_string(item.positions, ',') as places,
+            item.positions[1] in (select unnest(known.positions) from unnest(v_words) as known) as is_known
+        from unnest(v_simple) as item
+        -- a fence: looked up once a word, not once an aggregate
+        offset 0
+    ) as word;
+    -- at its place a word stands without accents as its stem, and as the stem of what is typed without accents
+    -- (résumé: resume, resum), where the two differ
+    v_more := concat_ws(
+        ' ',
+        v_more,
+        (
+            select string_agg(ragpg._quoted(stem.lexeme) || ':' || v_places[stem.place], ' ')
+            from (
+                select form.lexeme, unnest(form.positions) as place
+                from unnest(to_tsvector(p_config, ragpg._fold(array_to_string(v_accented, ' ')))) as form
+            ) as stem
+        )
+    );
+    if v_words::text ~ ragpg._accented() then
+        select
+            concat_ws(' ', v_more, string_agg(ragpg._quoted(word.lexeme) || ':' || array_to_string(word.positions, ','), ' ')),
+            ts_delete(v_words, array_agg(word.lexeme))
         into v_more, v_words
         from unnest(v_words) as word
         where word.lexeme ~ ragpg._accented();
     end if;
-    return case when v_more is null then v_words else (v_words::text || ' ' || v_more)::tsvector end;
+    -- of a combining mark by itself nothing is left
+    return concat_ws(' ', v_words::text, regexp_replace(ragpg._fold(v_more), '(^| )'''':[0-9,]+', '', 'g'))::tsvector;
 end;
 $$;
 
@@ -4903,6 +4979,8 @@ REVOKE ALL ON FUNCTION ragpg._nearest_hnsw(p_scope ragpg._scope, p_embedding pub
 REVOKE ALL ON FUNCTION ragpg._no_such_document(p_scope ragpg._scope, p_external_id text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._normalise(p_text text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._occurring(p_scope ragpg._scope, p_lexemes text[], p_counts integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._open_search(p_collection text, p_index_version bigint, p_principals text[], p_tenant_id text, p_filter jsonpath, p_chunk_filter jsonpath, p_idf text) FROM PUBLIC;
 

@@ -41,11 +41,12 @@ begin
         '     select chunk.document_id, chunk.id, chunk.content_tsv,'
         '       $3 * (1 - $4 + $4 * chunk.lexeme_count / $5) as saturation'
         '     from '
-        -- the fences keep the planner from searching the word index once a document
+        -- the fences keep the order: without statistics the planner would search the word index once a document
         || case when p_scope.narrow_documents is null then
             '(select document_id, id, content_tsv, lexeme_count, metadata from ragpg.chunk where index_version_id = $6 and '
             || case when p_fresh then '(content_tsv @@ $7 or (written_at >= $8 and content_tsv @@ $9))' else 'content_tsv @@ $7' end
-            || ' offset 0) as chunk join ragpg.document on document.id = chunk.document_id and $19 is null'
+            || ' offset 0) as chunk cross join lateral'
+            ' (select * from ragpg.document where document.id = chunk.document_id and $19 is null offset 0) as document'
         else
             'unnest($19) as narrow (id) join ragpg.document on document.id = narrow.id cross join lateral'
             ' (select chunk.* from ragpg.chunk where index_version_id = $6 and chunk.document_id = document.id offset 0) as chunk'

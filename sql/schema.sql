@@ -103,7 +103,7 @@ COMMENT ON TYPE ragpg.search_hit IS 'One search result. Ranks count from 1; a hi
 CREATE FUNCTION ragpg._accented() RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
- SELECT '[\u00C0-\u024F\u0253-\u025B\u0300-\u036F\u0386-\u03CE\u0401\u0451\u1E00-\u1FFF]'::text;
+ SELECT '[\u00C0-\u024F\u0253-\u025B\u0300-\u036F\u0386-\u03CE\u0401\u0451\u1E00-\u1FFF]'::text AS characters;
 END;
 
 COMMENT ON FUNCTION ragpg._accented() IS 'The regular expression for a letter that may have an accent to strip.';
@@ -1546,7 +1546,7 @@ COMMENT ON FUNCTION ragpg._hits(p_scope ragpg._scope, p_ranking ragpg._ranking, 
 CREATE FUNCTION ragpg._pictographs() RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
- SELECT '[\u2600-\u27BF\U0001F000-\U0001FAFF]'::text;
+ SELECT '[\u2600-\u27BF\U0001F000-\U0001FAFF]'::text AS characters;
 END;
 
 COMMENT ON FUNCTION ragpg._pictographs() IS 'The regular expression for an emoji or another pictograph.';

@@ -24,7 +24,7 @@ comment on function ragpg._normalise(text) is
 create function ragpg._accented() returns text
 language sql immutable parallel safe
 begin atomic
-    select '[\u00C0-\u024F\u0253-\u025B\u0300-\u036F\u0386-\u03CE\u0401\u0451\u1E00-\u1FFF]';
+    select '[\u00C0-\u024F\u0253-\u025B\u0300-\u036F\u0386-\u03CE\u0401\u0451\u1E00-\u1FFF]' as characters;
 end;
 
 comment on function ragpg._accented() is 'The regular expression for a letter that may have an accent to strip.';

@@ -4,7 +4,7 @@
 create function ragpg._pictographs() returns text
 language sql immutable parallel safe
 begin atomic
-    select '[\u2600-\u27BF\U0001F000-\U0001FAFF]';
+    select '[\u2600-\u27BF\U0001F000-\U0001FAFF]' as characters;
 end;
 
 comment on function ragpg._pictographs() is 'The regular expression for an emoji or another pictograph.';

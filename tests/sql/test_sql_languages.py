@@ -254,8 +254,10 @@ def test_contrib_unaccent_agrees_but_for_phonetic_and_obsolete_letters(
     letters = [chr(code) for code in (*range(0xC0, 0x250), *range(0x386, 0x500), *range(0x1E00, 0x1F00))]
     letters = [letter for letter in letters if letter.isalpha()]
     name = database.split("@/")[1].split("?")[0]
-    pg_server.run("create extension unaccent", name)
     with psycopg.connect(pg_server.url(name, "postgres")) as superuser:
+        if not superuser.execute("select from pg_available_extensions where name = 'unaccent'").fetchall():
+            pytest.skip("this server comes without contrib's unaccent")
+        superuser.execute("create extension unaccent")
         different = superuser.execute(
             "select letter from unnest(%s::text[]) as letter"
             " where lower(ragpg._fold(ragpg._normalise(letter))) <> lower(public.unaccent(letter))",

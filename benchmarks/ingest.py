@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+from scratch import scratch_database
 
 from ragpg import Client
-from ragpg.db.embedded import EmbeddedServer
-from ragpg.db.migrate import migrate
 
 ROWS = (
     "select 'document', id::text, ctid::text, xmin::text from ragpg.document"
@@ -40,38 +39,32 @@ def main() -> None:
     arguments = parser.parse_args()
 
     results: list[dict[str, Any]] = []
-    with tempfile.TemporaryDirectory(prefix="ragpg-ingest-") as name:
-        home = Path(name)
-        server = EmbeddedServer(home / "server", durable=False)
-        try:
-            url = server.start()
-            migrate(url)
-            with Client(url) as rag, psycopg.connect(url, autocommit=True) as connection:
-                manual = home / "manual"
-                manual.mkdir()
-                rag.create_collection("manual", embedder="local")
-                paragraphs = [paragraph(number) for number in range(200)]
-                for label, edit in (
-                    ("200 paragraphs, first time", {}),
-                    ("again", {}),
-                    ("one paragraph edited", {100: " The interval was shortened in spring."}),
-                    ("again", {}),
-                    (
-                        "one paragraph inserted at the start",
-                        {0: "\n\nAn introduction that was not there before."},
-                    ),
-                ):
-                    for place, addition in edit.items():
-                        paragraphs[place] += addition
-                    (manual / "manual.md").write_text(
-                        "# Manual\n\n" + "\n\n".join(paragraphs), encoding="utf-8"
-                    )
-                    results.append(measure(rag, connection, "manual", manual, label))
-                rag.create_collection("folder", embedder="local")
-                for label in (f"{arguments.folder.name}, first time", "again"):
-                    results.append(measure(rag, connection, "folder", arguments.folder, label))
-        finally:
-            server.stop()
+    with (
+        tempfile.TemporaryDirectory(prefix="ragpg-manual-") as name,
+        scratch_database() as url,
+        Client(url) as rag,
+        psycopg.connect(url, autocommit=True) as connection,
+    ):
+        manual = Path(name)
+        rag.create_collection("manual", embedder="local")
+        paragraphs = [paragraph(number) for number in range(200)]
+        for label, edit in (
+            ("200 paragraphs, first time", {}),
+            ("again", {}),
+            ("one paragraph edited", {100: " The interval was shortened in spring."}),
+            ("again", {}),
+            (
+                "one paragraph inserted at the start",
+                {0: "\n\nAn introduction that was not there before."},
+            ),
+        ):
+            for place, addition in edit.items():
+                paragraphs[place] += addition
+            (manual / "manual.md").write_text("# Manual\n\n" + "\n\n".join(paragraphs), encoding="utf-8")
+            results.append(measure(rag, connection, "manual", manual, label))
+        rag.create_collection("folder", embedder="local")
+        for label in (f"{arguments.folder.name}, first time", "again"):
+            results.append(measure(rag, connection, "folder", arguments.folder, label))
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=2) + "\n")
 

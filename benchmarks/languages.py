@@ -11,16 +11,14 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import psycopg
+from scratch import scratch_database
 from testsets import TestSet, read_set
 
-from ragpg.db.embedded import EmbeddedServer
 from ragpg.db.languages import configuration_for
-from ragpg.db.migrate import migrate
 from ragpg.text.detection import detect_language
 
 LANGUAGES = ("en", "de", "ar", "zh", "th")
@@ -35,24 +33,17 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     arguments = parser.parse_args()
     sets = {language: read_set(arguments.data, f"xquad/{language}") for language in LANGUAGES}
-    with tempfile.TemporaryDirectory(prefix="ragpg-languages-") as folder:
-        server = EmbeddedServer(Path(folder), durable=False)
-        try:
-            url = server.start()
-            migrate(url)
-            with psycopg.connect(url, autocommit=True) as connection:
-                for language in LANGUAGES:
-                    load(connection, language, {language: sets[language]}, detect=True)
-                load(connection, "detected", sets, detect=True)
-                load(connection, "english", sets, detect=False)
-                for language, data in sets.items():
-                    for collection in (language, "detected", "english"):
-                        found, astray = measure(connection, collection, language, data)
-                        print(
-                            f"{language} in {collection:10s} nDCG@10 {found:.3f}, another language first {astray:.3f}"
-                        )
-        finally:
-            server.stop()
+    with scratch_database() as url, psycopg.connect(url, autocommit=True) as connection:
+        for language in LANGUAGES:
+            load(connection, language, {language: sets[language]}, detect=True)
+        load(connection, "detected", sets, detect=True)
+        load(connection, "english", sets, detect=False)
+        for language, data in sets.items():
+            for collection in (language, "detected", "english"):
+                found, astray = measure(connection, collection, language, data)
+                print(
+                    f"{language} in {collection:10s} nDCG@10 {found:.3f}, another language first {astray:.3f}"
+                )
 
 
 def load(

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -24,11 +23,10 @@ import numpy as np
 import psycopg
 from ir_measures import R, nDCG
 from psycopg.rows import tuple_row
+from scratch import scratch_database
 from significance import Comparison, compare
 from testsets import TestSet, document_vectors, query_vectors, read_set
 
-from ragpg.db.embedded import EmbeddedServer
-from ragpg.db.migrate import migrate
 from ragpg.embedding import make_embedder
 
 MEASURES = (nDCG @ 10, R @ 10, R @ 100)
@@ -66,16 +64,9 @@ def main() -> None:
     arguments = parser.parse_args()
 
     results: dict[str, Any] = {}
-    with tempfile.TemporaryDirectory(prefix="ragpg-quality-") as folder:
-        server = EmbeddedServer(Path(folder), durable=False)
-        try:
-            url = server.start()
-            migrate(url)
-            with psycopg.connect(url, autocommit=True) as connection:
-                for name in arguments.sets.split(","):
-                    results[name] = evaluate(connection, read_set(arguments.data, name), arguments.cache)
-        finally:
-            server.stop()
+    with scratch_database() as url, psycopg.connect(url, autocommit=True) as connection:
+        for name in arguments.sets.split(","):
+            results[name] = evaluate(connection, read_set(arguments.data, name), arguments.cache)
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=2) + "\n")
 

@@ -12,12 +12,9 @@ from ragpg.cli.output import clean, print_table
 _PATHS = {
     "exact": "exact: every visible chunk was compared",
     "hnsw": "approximate: the HNSW index was walked until the page was full",
-    "exact, after a short page from hnsw": "exact, after the HNSW index came back short",
-    "no query embedding": "did not run: there is no vector for the query",
     "none": "did not run",
     "every match": "exact: every match was scored",
     "boolean threshold": "exact: only chunks that can reach the page were scored",
-    "no word of the query occurs": "empty: no visible chunk holds a word of the query",
 }
 _TIMINGS = ("analyse", "visibility", "keyword", "vector", "fuse")
 

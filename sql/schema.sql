@@ -171,6 +171,16 @@ END;
 
 COMMENT ON FUNCTION ragpg._any_of(p_lexemes text[]) IS 'The tsquery that matches any of the lexemes, taken as they are: nothing is parsed or stemmed a second time. Null for none.';
 
+CREATE FUNCTION ragpg._are_principals(p_names text[]) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT ((p_names IS NOT NULL) AND (COALESCE(array_ndims(p_names), 1) = 1) AND (NOT (EXISTS ( SELECT
+            FROM unnest(_are_principals.p_names) principal(name)
+           WHERE ((principal.name IS NULL) OR (principal.name !~ '\S'::text) OR (principal.name = '*'::text))))));
+END;
+
+COMMENT ON FUNCTION ragpg._are_principals(p_names text[]) IS 'True for a list of names that a document may be opened to: none empty, none the wildcard. Not for null.';
+
 CREATE FUNCTION ragpg._best_matches(p_scope ragpg._scope, p_terms ragpg._terms, p_candidates tsquery, p_fresh boolean, p_limit integer) RETURNS ragpg._leg
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -226,9 +236,7 @@ CREATE FUNCTION ragpg._bind_role(p_role text, p_principals text[], p_tenant_id t
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
-    if array_ndims(p_principals) > 1 or exists (
-        select from unnest(p_principals) as principal (name) where principal.name is null or principal.name !~ '\S' or principal.name = '*'
-    ) then
+    if not ragpg._are_principals(p_principals) then
         raise exception using
             errcode = 'RG007',
             message = format('p_principals is %s, which is no list of principals', p_principals),
@@ -492,9 +500,7 @@ CREATE FUNCTION ragpg._check_acl(p_acl text[]) RETURNS void
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
-    if p_acl is null or array_ndims(p_acl) > 1 or exists (
-        select from unnest(p_acl) as principal (name) where principal.name is null or principal.name !~ '\S' or principal.name = '*'
-    ) then
+    if not ragpg._are_principals(p_acl) then
         raise exception using
             errcode = 'RG007',
             message = format('the ACL %s is not a list of principals', coalesce(p_acl::text, 'null')),
@@ -1206,6 +1212,14 @@ END;
 
 COMMENT ON FUNCTION ragpg._estimated_chunks(p_index_version bigint) IS 'About how many chunks an index version has, as of the last VACUUM or ANALYZE; −1 where there was none yet.';
 
+CREATE FUNCTION ragpg._excluded() RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+ SELECT '(?:^|(?<=\s))-("[^"]+"|[^\s"-][^\s"]*)'::text AS characters;
+END;
+
+COMMENT ON FUNCTION ragpg._excluded() IS 'The regular expression for a -word or a -"phrase" of a query; its group is what is excluded.';
+
 CREATE FUNCTION ragpg._existing_configs(p_languages text[]) RETURNS text[]
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1298,7 +1312,7 @@ begin
     v_scope.chunk_filter := null;
     for v_part in
         select found.part[1]
-        from regexp_matches(p_query, '((?:^|(?<=\s))-(?:"[^"]+"|[^\s"-][^\s"]*)|"[^"]+")', 'g') as found (part)
+        from regexp_matches(p_query, '(' || ragpg._excluded() || '|"[^"]+")', 'g') as found (part)
     loop
         v_query := ragpg._parse_query(p_scope.configs, v_part);
         v_scope.phrases := v_query.o_phrases;
@@ -1359,7 +1373,7 @@ declare
     v_ranking ragpg._ranking;
 begin
     if p_fusion in ('keyword', 'vector') then
-        return ragpg._single_leg(p_keyword, p_vector, p_fusion);
+        return ragpg._single_leg(case p_fusion when 'keyword' then p_keyword else p_vector end, p_fusion);
     end if;
     select
         array_agg(coalesce(keyword.document_id, vector.document_id) order by keyword.rank, vector.rank),
@@ -2195,7 +2209,7 @@ CREATE FUNCTION ragpg._parse_query(p_configs text[], p_query text, OUT o_has_wor
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-    v_excluded constant text := '(?:^|(?<=\s))-("[^"]+"|[^\s"-][^\s"]*)';
+    v_excluded constant text := ragpg._excluded();
     v_query constant text := coalesce(p_query, '');
     v_rest constant text := regexp_replace(v_query, v_excluded, ' ', 'g');
     v_stop_configs text[];
@@ -2938,35 +2952,33 @@ $_$;
 
 COMMENT ON FUNCTION ragpg._setting_principals() IS 'The principals in the setting ragpg.principals, an array literal or a comma-separated list; null where it is empty. RG007.';
 
-CREATE FUNCTION ragpg._single_leg(p_keyword ragpg._leg, p_vector ragpg._leg, p_mode text) RETURNS ragpg._ranking
+CREATE FUNCTION ragpg._single_leg(p_leg ragpg._leg, p_mode text) RETURNS ragpg._ranking
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
     v_ranking ragpg._ranking;
-    v_leg constant ragpg._leg := case p_mode when 'keyword' then p_keyword else p_vector end;
-    v_count constant integer := cardinality(v_leg.chunk_ids);
-    v_ranks constant integer[] := array(select generate_series(1, v_count));
+    v_ranks constant integer[] := array(select generate_series(1, cardinality(p_leg.chunk_ids)));
 begin
-    if v_count is null or v_count = 0 then
+    if v_ranks = '{}' then
         return v_ranking;
     end if;
-    v_ranking.document_ids := v_leg.document_ids;
-    v_ranking.chunk_ids := v_leg.chunk_ids;
+    v_ranking.document_ids := p_leg.document_ids;
+    v_ranking.chunk_ids := p_leg.chunk_ids;
     if p_mode = 'keyword' then
         v_ranking.keyword_ranks := v_ranks;
-        v_ranking.keyword_scores := v_leg.scores;
-        v_ranking.scores := v_leg.scores;
+        v_ranking.keyword_scores := p_leg.scores;
+        v_ranking.scores := p_leg.scores;
     else
         v_ranking.vector_ranks := v_ranks;
-        v_ranking.vector_distances := v_leg.scores;
-        v_ranking.scores := array(select 1 - item.distance from unnest(v_leg.scores) with ordinality as item (distance, place) order by item.place);
+        v_ranking.vector_distances := p_leg.scores;
+        v_ranking.scores := array(select 1 - item.distance from unnest(p_leg.scores) with ordinality as item (distance, place) order by item.place);
     end if;
     return v_ranking;
 end;
 $$;
 
-COMMENT ON FUNCTION ragpg._single_leg(p_keyword ragpg._leg, p_vector ragpg._leg, p_mode text) IS 'One leg as a ranking, with its own score (vector: 1 − distance).';
+COMMENT ON FUNCTION ragpg._single_leg(p_leg ragpg._leg, p_mode text) IS 'One leg as a ranking, with its own score (vector: 1 − distance).';
 
 CREATE FUNCTION ragpg._split_text(p_content text) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -4839,6 +4851,8 @@ REVOKE ALL ON FUNCTION ragpg._quoted(p_lexeme text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._any_of(p_lexemes text[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION ragpg._are_principals(p_names text[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION ragpg._best_matches(p_scope ragpg._scope, p_terms ragpg._terms, p_candidates tsquery, p_fresh boolean, p_limit integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._bind_role(p_role text, p_principals text[], p_tenant_id text) FROM PUBLIC;
@@ -4918,6 +4932,8 @@ REVOKE ALL ON FUNCTION ragpg._document_states(p_collection text, p_external_ids 
 REVOKE ALL ON FUNCTION ragpg._drop_partitions(p_index_version bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._estimated_chunks(p_index_version bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ragpg._excluded() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._existing_configs(p_languages text[]) FROM PUBLIC;
 
@@ -5021,7 +5037,7 @@ REVOKE ALL ON FUNCTION ragpg._sets_reaching(p_queries tsquery[], p_bounds double
 
 REVOKE ALL ON FUNCTION ragpg._setting_principals() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION ragpg._single_leg(p_keyword ragpg._leg, p_vector ragpg._leg, p_mode text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ragpg._single_leg(p_leg ragpg._leg, p_mode text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION ragpg._split_text(p_content text) FROM PUBLIC;
 

@@ -22,9 +22,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if array_ndims(p_principals) > 1 or exists (
-        select from unnest(p_principals) as principal (name) where principal.name is null or principal.name !~ '\S' or principal.name = '*'
-    ) then
+    if not ragpg._are_principals(p_principals) then
         raise exception using
             errcode = 'RG007',
             message = format('p_principals is %s, which is no list of principals', p_principals),

@@ -1,32 +1,30 @@
-create function ragpg._single_leg(p_keyword ragpg._leg, p_vector ragpg._leg, p_mode text) returns ragpg._ranking
+create function ragpg._single_leg(p_leg ragpg._leg, p_mode text) returns ragpg._ranking
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_ranking ragpg._ranking;
-    v_leg constant ragpg._leg := case p_mode when 'keyword' then p_keyword else p_vector end;
-    v_count constant integer := cardinality(v_leg.chunk_ids);
-    v_ranks constant integer[] := array(select generate_series(1, v_count));
+    v_ranks constant integer[] := array(select generate_series(1, cardinality(p_leg.chunk_ids)));
 begin
-    if v_count is null or v_count = 0 then
+    if v_ranks = '{}' then
         return v_ranking;
     end if;
-    v_ranking.document_ids := v_leg.document_ids;
-    v_ranking.chunk_ids := v_leg.chunk_ids;
+    v_ranking.document_ids := p_leg.document_ids;
+    v_ranking.chunk_ids := p_leg.chunk_ids;
     if p_mode = 'keyword' then
         v_ranking.keyword_ranks := v_ranks;
-        v_ranking.keyword_scores := v_leg.scores;
-        v_ranking.scores := v_leg.scores;
+        v_ranking.keyword_scores := p_leg.scores;
+        v_ranking.scores := p_leg.scores;
     else
         v_ranking.vector_ranks := v_ranks;
-        v_ranking.vector_distances := v_leg.scores;
-        v_ranking.scores := array(select 1 - item.distance from unnest(v_leg.scores) with ordinality as item (distance, place) order by item.place);
+        v_ranking.vector_distances := p_leg.scores;
+        v_ranking.scores := array(select 1 - item.distance from unnest(p_leg.scores) with ordinality as item (distance, place) order by item.place);
     end if;
     return v_ranking;
 end;
 $$;
 
-comment on function ragpg._single_leg(ragpg._leg, ragpg._leg, text) is 'One leg as a ranking, with its own score (vector: 1 − distance).';
+comment on function ragpg._single_leg(ragpg._leg, text) is 'One leg as a ranking, with its own score (vector: 1 − distance).';
 
 create function ragpg._fuse(
     p_scope ragpg._scope, p_terms ragpg._terms, p_embedding halfvec, p_keyword ragpg._leg, p_vector ragpg._leg,
@@ -40,7 +38,7 @@ declare
     v_ranking ragpg._ranking;
 begin
     if p_fusion in ('keyword', 'vector') then
-        return ragpg._single_leg(p_keyword, p_vector, p_fusion);
+        return ragpg._single_leg(case p_fusion when 'keyword' then p_keyword else p_vector end, p_fusion);
     end if;
     select
         array_agg(coalesce(keyword.document_id, vector.document_id) order by keyword.rank, vector.rank),

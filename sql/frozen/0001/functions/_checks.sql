@@ -39,14 +39,23 @@ end;
 
 comment on function ragpg._config_name(name, name) is 'How a text-search configuration is written in document.language.';
 
+create function ragpg._are_principals(p_names text[]) returns boolean
+language sql immutable parallel safe
+begin atomic
+    select p_names is not null and coalesce(array_ndims(p_names), 1) = 1 and not exists (
+        select from unnest(p_names) as principal (name) where principal.name is null or principal.name !~ '\S' or principal.name = '*'
+    );
+end;
+
+comment on function ragpg._are_principals(text[]) is
+'True for a list of names that a document may be opened to: none empty, none the wildcard. Not for null.';
+
 create function ragpg._check_acl(p_acl text[]) returns void
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if p_acl is null or array_ndims(p_acl) > 1 or exists (
-        select from unnest(p_acl) as principal (name) where principal.name is null or principal.name !~ '\S' or principal.name = '*'
-    ) then
+    if not ragpg._are_principals(p_acl) then
         raise exception using
             errcode = 'RG007',
             message = format('the ACL %s is not a list of principals', coalesce(p_acl::text, 'null')),

@@ -55,7 +55,7 @@ begin
     v_scope.chunk_filter := null;
     for v_part in
         select found.part[1]
-        from regexp_matches(p_query, '((?:^|(?<=\s))-(?:"[^"]+"|[^\s"-][^\s"]*)|"[^"]+")', 'g') as found (part)
+        from regexp_matches(p_query, '(' || ragpg._excluded() || '|"[^"]+")', 'g') as found (part)
     loop
         v_query := ragpg._parse_query(p_scope.configs, v_part);
         v_scope.phrases := v_query.o_phrases;

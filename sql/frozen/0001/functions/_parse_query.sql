@@ -1,3 +1,12 @@
+create function ragpg._excluded() returns text
+language sql immutable parallel safe
+begin atomic
+    select '(?:^|(?<=\s))-("[^"]+"|[^\s"-][^\s"]*)' as characters;
+end;
+
+comment on function ragpg._excluded() is
+'The regular expression for a -word or a -"phrase" of a query; its group is what is excluded.';
+
 create function ragpg._parse_query(
     p_configs text[], p_query text,
     out o_has_words boolean, out o_lexemes text[], out o_counts integer[], out o_phrases tsquery, out o_exclusions tsquery,
@@ -7,7 +16,7 @@ language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_excluded constant text := '(?:^|(?<=\s))-("[^"]+"|[^\s"-][^\s"]*)';
+    v_excluded constant text := ragpg._excluded();
     v_query constant text := coalesce(p_query, '');
     v_rest constant text := regexp_replace(v_query, v_excluded, ' ', 'g');
     v_stop_configs text[];

@@ -183,10 +183,10 @@ def main() -> None:
     with running_server() as server:
         template = server.create_database()
         migrate(server.url(template))
-        reports = [run(server, template, trials=arguments.trials, seed=arguments.seed)]
-        if arguments.large:
-            reports.append(run(server, template, trials=arguments.large, seed=arguments.seed, large=True))
-    print("\r", *reports, sep="\n")
+        reports: list[Report] = []
+        for trials, large in ((arguments.trials, False), (arguments.large, True)):
+            reports.append(run(server, template, trials=trials, seed=arguments.seed, large=large))
+            print(f"\r{reports[-1]}\n", flush=True)
     print(f"{time.monotonic() - started:.0f} s, seed {arguments.seed}")
     sys.exit(any(report.forbidden or report.interference for report in reports))
 

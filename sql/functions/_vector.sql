@@ -52,17 +52,20 @@ comment on function ragpg._is_zero(halfvec) is 'True for a vector of zeros, whic
 create function ragpg._weighted_sum(p_embeddings halfvec[], p_weights double precision[]) returns halfvec
 language sql immutable parallel safe
 begin atomic
-    select (array_agg(axis.value order by axis.place))::real[]::halfvec
+    -- scaled to what half precision holds best: small weights would leave nothing but zeros
+    select (array_agg(axis.value / axis.largest order by axis.place))::real[]::halfvec
     from (
         select
             component.place,
             -- every vector counts by its direction: its length is taken out first
-            sum(item.weight * component.value / greatest(l2_norm(item.embedding), 1e-12)) as value
+            sum(item.weight * component.value / greatest(l2_norm(item.embedding), 1e-12)) as value,
+            max(abs(sum(item.weight * component.value / greatest(l2_norm(item.embedding), 1e-12)))) over () as largest
         from unnest(p_embeddings, p_weights) as item (embedding, weight)
         cross join lateral unnest(item.embedding::real[]) with ordinality as component (value, place)
         group by component.place
-    ) as axis;
+    ) as axis
+    where axis.largest > 0;
 end;
 
 comment on function ragpg._weighted_sum(halfvec[], double precision[]) is
-'The sum of the vectors'' directions, each times its weight. Null for no vector.';
+'The direction of the sum of the vectors'' directions, each times its weight. Null for no vector, and where they cancel out.';

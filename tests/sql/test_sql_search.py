@@ -351,6 +351,25 @@ def test_explain_tells_terms_paths_and_timings(handbook: psycopg.Connection) -> 
     assert explained["phrases"] == "'annual' <-> 'leav'"
 
 
+def test_feedback_has_a_direction_however_small_its_weights(conn: psycopg.Connection) -> None:
+    """Next to the score of a best hit without a vector, those of the others come to nothing in half precision."""
+
+    def weighted(vectors: str, weights: list[float]) -> Any:
+        row = conn.execute("select ragpg._weighted_sum(%s, %s)::text", (vectors, weights)).fetchone()
+        assert row is not None
+        return row[0]
+
+    assert weighted('{"[1,2,0]"}', [1e-12]) == weighted('{"[1,2,0]"}', [1]) == "[0.5,1,0]"
+    assert weighted('{"[1,2,0]","[-1,-2,0]"}', [1, 1]) is None
+
+
+def test_vectors_of_zeros_are_no_answer_to_score_fusion(handbook: psycopg.Connection) -> None:
+    upsert(handbook, "nothing", ["thirty days of nothing"], [[0, 0, 0]])
+    rows = hybrid(handbook, "thirty days", [1, 0, 0], fusion="score")
+    assert "nothing" in ids(rows)
+    assert all(row["score"] == row["score"] for row in rows), "no NaN"
+
+
 def test_a_number_beyond_half_precision_is_named(handbook: psycopg.Connection) -> None:
     with pytest.raises(psycopg.Error, match="half precision") as refused:
         hybrid(handbook, "thirty days", [1e30, 0, 0])

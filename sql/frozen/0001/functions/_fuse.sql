@@ -59,7 +59,10 @@ begin
     if p_fusion = 'score' and p_embedding is not null and v_ranking.chunk_ids is not null then
         -- both true scores for every candidate: a leg that did not return a chunk still has an opinion of it
         v_ranking.keyword_scores := ragpg._keyword_scores(p_scope, p_terms, v_ranking.document_ids, v_ranking.chunk_ids);
-        v_ranking.vector_distances := ragpg._distances(p_scope, p_embedding, v_ranking.document_ids, v_ranking.chunk_ids);
+        v_ranking.vector_distances := array_replace(
+            -- a stored vector of zeros has no direction
+            ragpg._distances(p_scope, p_embedding, v_ranking.document_ids, v_ranking.chunk_ids), 'NaN', null
+        );
     end if;
 
     select

@@ -140,15 +140,18 @@ begin
     v_ranking := ragpg._fuse(v_scope, v_terms, v_embedding, v_keyword, v_vector, v_fusion, p_rrf_k, p_vector_weight, p_keyword_weight);
     if p_feedback > 0 and p_embedding is not null and p_mode = 'hybrid' and v_ranking.chunk_ids is not null then
         -- Rocchio: the query moves towards what its first hits have in common
-        v_embedding := ragpg._weighted_sum(
-            array[
-                v_embedding,
-                ragpg._centroid(
-                    v_scope, v_ranking.document_ids[:p_feedback], v_ranking.chunk_ids[:p_feedback],
-                    array_fill(1::double precision, array[least(p_feedback, cardinality(v_ranking.chunk_ids))])
-                )
-            ],
-            array[1, v_feedback_weight]
+        v_embedding := coalesce(
+            ragpg._weighted_sum(
+                array[
+                    v_embedding,
+                    ragpg._centroid(
+                        v_scope, v_ranking.document_ids[:p_feedback], v_ranking.chunk_ids[:p_feedback],
+                        array_fill(1::double precision, array[least(p_feedback, cardinality(v_ranking.chunk_ids))])
+                    )
+                ],
+                array[1, v_feedback_weight]
+            ),
+            v_embedding
         );
         v_vector := ragpg._vector_leg(v_scope, v_embedding, p_candidate_k);
         v_ranking := ragpg._fuse(v_scope, v_terms, v_embedding, v_keyword, v_vector, v_fusion, p_rrf_k, p_vector_weight, p_keyword_weight);

@@ -166,6 +166,7 @@ def too_long(search: Search) -> bool:
 def explained(search: Search, caller: Caller, outcome: Outcome) -> Row:
     """An explanation without what is documented to count the whole corpus."""
     plan = dict(outcome.rows[0]) if outcome.rows else {}
+    plan["degraded"] = said(search, caller, outcome)
     if caller.speaks_for_others:
         # such a role is told how the answer was found, which is chosen by what the collection holds
         plan.pop("keyword", None)

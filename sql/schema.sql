@@ -1394,7 +1394,10 @@ begin
     if p_fusion = 'score' and p_embedding is not null and v_ranking.chunk_ids is not null then
         -- both true scores for every candidate: a leg that did not return a chunk still has an opinion of it
         v_ranking.keyword_scores := ragpg._keyword_scores(p_scope, p_terms, v_ranking.document_ids, v_ranking.chunk_ids);
-        v_ranking.vector_distances := ragpg._distances(p_scope, p_embedding, v_ranking.document_ids, v_ranking.chunk_ids);
+        v_ranking.vector_distances := array_replace(
+            -- a stored vector of zeros has no direction
+            ragpg._distances(p_scope, p_embedding, v_ranking.document_ids, v_ranking.chunk_ids), 'NaN', null
+        );
     end if;
 
     select
@@ -2736,15 +2739,18 @@ begin
     v_ranking := ragpg._fuse(v_scope, v_terms, v_embedding, v_keyword, v_vector, v_fusion, p_rrf_k, p_vector_weight, p_keyword_weight);
     if p_feedback > 0 and p_embedding is not null and p_mode = 'hybrid' and v_ranking.chunk_ids is not null then
         -- Rocchio: the query moves towards what its first hits have in common
-        v_embedding := ragpg._weighted_sum(
-            array[
-                v_embedding,
-                ragpg._centroid(
-                    v_scope, v_ranking.document_ids[:p_feedback], v_ranking.chunk_ids[:p_feedback],
-                    array_fill(1::double precision, array[least(p_feedback, cardinality(v_ranking.chunk_ids))])
-                )
-            ],
-            array[1, v_feedback_weight]
+        v_embedding := coalesce(
+            ragpg._weighted_sum(
+                array[
+                    v_embedding,
+                    ragpg._centroid(
+                        v_scope, v_ranking.document_ids[:p_feedback], v_ranking.chunk_ids[:p_feedback],
+                        array_fill(1::double precision, array[least(p_feedback, cardinality(v_ranking.chunk_ids))])
+                    )
+                ],
+                array[1, v_feedback_weight]
+            ),
+            v_embedding
         );
         v_vector := ragpg._vector_leg(v_scope, v_embedding, p_candidate_k);
         v_ranking := ragpg._fuse(v_scope, v_terms, v_embedding, v_keyword, v_vector, v_fusion, p_rrf_k, p_vector_weight, p_keyword_weight);
@@ -3362,15 +3368,17 @@ COMMENT ON FUNCTION ragpg._visible_documents(p_scope ragpg._scope, p_limit integ
 CREATE FUNCTION ragpg._weighted_sum(p_embeddings public.halfvec[], p_weights double precision[]) RETURNS public.halfvec
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     BEGIN ATOMIC
- SELECT ((array_agg(axis.value ORDER BY axis.place))::real[])::public.halfvec AS array_agg
+ SELECT ((array_agg((axis.value / axis.largest) ORDER BY axis.place))::real[])::public.halfvec AS array_agg
     FROM ( SELECT component.place,
-             sum(((item.weight * component.value) / GREATEST(public.l2_norm(item.embedding), (0.000000000001)::double precision))) AS value
+             sum(((item.weight * component.value) / GREATEST(public.l2_norm(item.embedding), (0.000000000001)::double precision))) AS value,
+             max(abs(sum(((item.weight * component.value) / GREATEST(public.l2_norm(item.embedding), (0.000000000001)::double precision))))) OVER () AS largest
             FROM (UNNEST(_weighted_sum.p_embeddings, _weighted_sum.p_weights) item(embedding, weight)
               CROSS JOIN LATERAL unnest((item.embedding)::real[]) WITH ORDINALITY component(value, place))
-           GROUP BY component.place) axis;
+           GROUP BY component.place) axis
+   WHERE (axis.largest > (0)::double precision);
 END;
 
-COMMENT ON FUNCTION ragpg._weighted_sum(p_embeddings public.halfvec[], p_weights double precision[]) IS 'The sum of the vectors'' directions, each times its weight. Null for no vector.';
+COMMENT ON FUNCTION ragpg._weighted_sum(p_embeddings public.halfvec[], p_weights double precision[]) IS 'The direction of the sum of the vectors'' directions, each times its weight. Null for no vector, and where they cancel out.';
 
 CREATE FUNCTION ragpg._word_parts(p_text text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
